@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// An intrusive counted pointer: one word wide, one atomic per copy.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+#include <utility>
+
+namespace sinter {
+
+/// Base of objects owned by `Ref`. The count starts at zero; the last `Ref` deletes the object.
+class RefCounted {
+ public:
+  RefCounted() = default;
+  RefCounted(const RefCounted&) = delete;
+  RefCounted& operator=(const RefCounted&) = delete;
+  virtual ~RefCounted() = default;
+
+  void retain() const noexcept { count_.fetch_add(1, std::memory_order_relaxed); }
+  void release() const noexcept {
+    // A sole owner needs no read-modify-write: nobody else can copy what nobody else holds.
+    if (count_.load(std::memory_order_acquire) == 1 ||
+        count_.fetch_sub(1, std::memory_order_acq_rel) == 1) {
+      destroy();
+    }
+  }
+  std::uint32_t use_count() const noexcept { return count_.load(std::memory_order_acquire); }
+
+ protected:
+  /// Called by the last release; override to recycle memory instead of deleting.
+  virtual void destroy() const noexcept { delete this; }
+
+ private:
+  mutable std::atomic<std::uint32_t> count_{0};
+};
+
+/// A counted handle to a `RefCounted`; empty by default.
+template <class T>
+class Ref {
+ public:
+  Ref() noexcept = default;
+  Ref(std::nullptr_t) noexcept {}
+  explicit Ref(T* object) noexcept : object_(object) { retain(); }
+  Ref(const Ref& other) noexcept : object_(other.object_) { retain(); }
+  Ref(Ref&& other) noexcept : object_(std::exchange(other.object_, nullptr)) {}
+  template <class U>
+    requires std::is_convertible_v<U*, T*>
+  Ref(const Ref<U>& other) noexcept : object_(other.get()) {
+    retain();
+  }
+  template <class U>
+    requires std::is_convertible_v<U*, T*>
+  Ref(Ref<U>&& other) noexcept : object_(other.detach()) {}
+  ~Ref() {
+    if (object_) {
+      object_->release();
+    }
+  }
+  Ref& operator=(Ref other) noexcept {
+    std::swap(object_, other.object_);
+    return *this;
+  }
+
+  T* get() const noexcept { return object_; }
+  T* operator->() const noexcept { return object_; }
+  T& operator*() const noexcept { return *object_; }
+  explicit operator bool() const noexcept { return object_ != nullptr; }
+  bool operator==(const Ref& other) const noexcept { return object_ == other.object_; }
+  bool unique() const noexcept { return object_ && object_->use_count() == 1; }
+  /// Gives up ownership without releasing.
+  T* detach() noexcept { return std::exchange(object_, nullptr); }
+
+ private:
+  void retain() const noexcept {
+    if (object_) {
+      object_->retain();
+    }
+  }
+  T* object_ = nullptr;
+};
+
+/// Makes a counted object.
+template <class T, class... Args>
+Ref<T> make_ref(Args&&... args) {
+  return Ref<T>(new T(std::forward<Args>(args)...));
+}
+
+}  // namespace sinter

@@ -95,8 +95,8 @@ void JsonWriter::string(std::string_view value) {
   try {
     text += Json(value).dump();
   } catch (const Json::exception&) {
-    throw FormatError("config_to_json: expected UTF-8 text, got the bytes " +
-                      shown(Json(value)) + "; JSON can't hold them: store a readable name");
+    throw FormatError("config_to_json: expected UTF-8 text, got the bytes " + shown(Json(value)) +
+                      "; JSON can't hold them: store a readable name");
   }
 }
 
@@ -109,8 +109,8 @@ void JsonValue::fail(const std::string& expected) const {
 }
 
 void JsonValue::fail_unknown(const std::string& known_keys) const {
-  throw FormatError("config: unknown key '" + path_ + "'; expected one of: " +
-                    (known_keys.empty() ? "(none)" : known_keys));
+  throw FormatError("config: unknown key '" + path_ +
+                    "'; expected one of: " + (known_keys.empty() ? "(none)" : known_keys));
 }
 
 bool JsonValue::boolean() const {
@@ -122,8 +122,8 @@ bool JsonValue::boolean() const {
 
 std::int64_t JsonValue::integer(std::int64_t least, std::int64_t most) const {
   const Json& json = node_of(node_);
-  const bool too_large = json.is_number_unsigned() &&
-                         json.get<std::uint64_t>() > static_cast<std::uint64_t>(most);
+  const bool too_large =
+      json.is_number_unsigned() && json.get<std::uint64_t>() > static_cast<std::uint64_t>(most);
   if (!json.is_number_integer() || too_large || json.get<std::int64_t>() < least) {
     fail("an integer from " + std::to_string(least) + " to " + std::to_string(most));
   }

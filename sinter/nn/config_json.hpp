@@ -108,8 +108,9 @@ void write_json(JsonWriter& writer, const T& value) {
     }
     writer.end(']');
   } else {
-    static_assert(Reflectable<T>, "a config holds numbers, bools, enums, strings, and structs, "
-                                  "sequences or optionals of them");
+    static_assert(Reflectable<T>,
+                  "a config holds numbers, bools, enums, strings, and structs, "
+                  "sequences or optionals of them");
     writer.begin('{');
     for_each_field(value, [&](std::string_view name, const auto& field) {
       writer.key(name);

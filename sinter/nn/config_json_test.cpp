@@ -65,7 +65,8 @@ TEST(ConfigJson, survives_the_round_trip) {
 }
 
 TEST(ConfigJson, text_is_readable) {
-  EXPECT_EQ(config_to_json(Layer{}), "{\n  \"units\": 16,\n  \"dropout\": 0.1,\n  \"bias\": true\n}");
+  EXPECT_EQ(config_to_json(Layer{}),
+            "{\n  \"units\": 16,\n  \"dropout\": 0.1,\n  \"bias\": true\n}");
   EXPECT_EQ(config_to_json(Nothing{}), "{}");
   EXPECT_NE(config_to_json(Config{}).find("\"kernel\": [3, 3]"), std::string::npos);
   EXPECT_NE(config_to_json(Config{}).find("\"clip\": null"), std::string::npos);

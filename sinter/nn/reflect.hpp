@@ -15,14 +15,14 @@
 ///     class Counter { int calls_ = 0; Linear layer_; SINTER_FIELDS(layer_) ... };
 ///
 /// Only the listed fields are visited, under the names written here.
-#define SINTER_FIELDS(...)                                                               \
-  friend struct ::sinter::nn::detail::FieldAccess;                                       \
-  static constexpr const char* sinter_field_names() { return #__VA_ARGS__; }             \
-  constexpr auto sinter_fields() {                                                       \
-    return [&](auto&& visitor) -> decltype(auto) { return visitor(__VA_ARGS__); };       \
-  }                                                                                      \
-  constexpr auto sinter_fields() const {                                                 \
-    return [&](auto&& visitor) -> decltype(auto) { return visitor(__VA_ARGS__); };       \
+#define SINTER_FIELDS(...)                                                         \
+  friend struct ::sinter::nn::detail::FieldAccess;                                 \
+  static constexpr const char* sinter_field_names() { return #__VA_ARGS__; }       \
+  constexpr auto sinter_fields() {                                                 \
+    return [&](auto&& visitor) -> decltype(auto) { return visitor(__VA_ARGS__); }; \
+  }                                                                                \
+  constexpr auto sinter_fields() const {                                           \
+    return [&](auto&& visitor) -> decltype(auto) { return visitor(__VA_ARGS__); }; \
   }
 
 namespace sinter::nn {
@@ -34,8 +34,8 @@ inline constexpr bool is_leaf = false;
 
 /// True for types that `visit` passes over: they hold nothing to train, save or print.
 template <class T>
-inline constexpr bool is_opaque = std::is_pointer_v<T> || std::is_member_pointer_v<T> ||
-                                  std::is_null_pointer_v<T>;
+inline constexpr bool is_opaque =
+    std::is_pointer_v<T> || std::is_member_pointer_v<T> || std::is_null_pointer_v<T>;
 
 namespace detail {
 
@@ -137,15 +137,17 @@ constexpr int aggregate_field_count() {
   static_assert(std::is_aggregate_v<T>,
                 "this type is no aggregate: list the fields to visit with SINTER_FIELDS(a, b)");
   if constexpr (std::is_empty_v<T> && takes<T>(Indices<>{}) && !takes<T>(Indices<0>{})) {
-    static_assert(!requires { T{AnyBase<T>{}}; },
-                  "a reflected struct can't have a base class: make it a field, or list the "
-                  "fields to visit with SINTER_FIELDS(a, b)");
+    static_assert(
+        !requires { T{AnyBase<T>{}}; },
+        "a reflected struct can't have a base class: make it a field, or list the "
+        "fields to visit with SINTER_FIELDS(a, b)");
     return 0;
   } else {
     constexpr int count = count_initialisers<T>();
-    static_assert(!requires { T{AnyBase<T>{}}; },
-                  "a reflected struct can't have a base class: make it a field, or list the "
-                  "fields to visit with SINTER_FIELDS(a, b)");
+    static_assert(
+        !requires { T{AnyBase<T>{}}; },
+        "a reflected struct can't have a base class: make it a field, or list the "
+        "fields to visit with SINTER_FIELDS(a, b)");
     static_assert(count >= 0,
                   "the fields of this struct can't be counted (a reference?): list the fields to "
                   "visit with SINTER_FIELDS(a, b)");
@@ -165,9 +167,9 @@ constexpr int aggregate_field_count() {
 
 /// A type whose fields can be visited: an aggregate, or a class that says SINTER_FIELDS.
 template <class T>
-concept Reflectable = std::is_class_v<std::remove_cv_t<T>> &&
-                      (detail::FieldAccess::listed<std::remove_cv_t<T>> ||
-                       std::is_aggregate_v<std::remove_cv_t<T>>);
+concept Reflectable =
+    std::is_class_v<std::remove_cv_t<T>> &&
+    (detail::FieldAccess::listed<std::remove_cv_t<T>> || std::is_aggregate_v<std::remove_cv_t<T>>);
 
 /// The number of fields that `for_each_field` visits. A struct that can't be reflected (C arrays,
 /// bases, references, more than 32 fields) doesn't compile, and the message says what to do.
@@ -265,8 +267,7 @@ constexpr std::string_view field_name() {
   if constexpr (detail::FieldAccess::listed<Plain>) {
     return detail::listed_name(detail::FieldAccess::names<Plain>(), index);
   } else {
-    return detail::member_name(
-        detail::spell_address<detail::field_address<Plain, index>()>());
+    return detail::member_name(detail::spell_address<detail::field_address<Plain, index>()>());
   }
 }
 

@@ -10,7 +10,8 @@ inline constexpr int max_fields = 32;
 
 /// True when each type can be a field that reflection hands out by reference.
 template <class... Fields>
-inline constexpr bool plain_fields = ((!std::is_reference_v<Fields> && !std::is_array_v<Fields>)&&...);
+inline constexpr bool plain_fields =
+    ((!std::is_reference_v<Fields> && !std::is_array_v<Fields>) && ...);
 
 // clang-format off
 #define SINTER_F1 f1

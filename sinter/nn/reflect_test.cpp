@@ -56,7 +56,7 @@ struct Pointers {
   bool* flags;
   const char* text;
   void (*call)(int);
-  int One::*member;
+  int One::* member;
   std::unique_ptr<Two> owned;
   std::shared_ptr<Nested> shared;
 };
@@ -141,9 +141,11 @@ TEST(Reflect, counts) {
 }
 
 // One struct for each count from 1 to 31, of alternating kinds of member.
-#define SINTER_TEST_SEQUENCE(X)                                                             \
-  X(1) X(2) X(3) X(4) X(5) X(6) X(7) X(8) X(9) X(10) X(11) X(12) X(13) X(14) X(15) X(16)    \
-  X(17) X(18) X(19) X(20) X(21) X(22) X(23) X(24) X(25) X(26) X(27) X(28) X(29) X(30) X(31)
+#define SINTER_TEST_SEQUENCE(X)                                                                  \
+  X(1)                                                                                           \
+  X(2)                                                                                           \
+  X(3) X(4) X(5) X(6) X(7) X(8) X(9) X(10) X(11) X(12) X(13) X(14) X(15) X(16) X(17) X(18) X(19) \
+      X(20) X(21) X(22) X(23) X(24) X(25) X(26) X(27) X(28) X(29) X(30) X(31)
 template <int n>
 struct Chain;
 template <>
@@ -179,10 +181,10 @@ struct Chain<0> {};
 #define M29 M28 int m29;
 #define M30 M29 int m30;
 #define M31 M30 int m31;
-#define X(n)          \
-  template <>         \
-  struct Chain<n> {   \
-    M##n              \
+#define X(n)        \
+  template <>       \
+  struct Chain<n> { \
+    M##n            \
   };
 SINTER_TEST_SEQUENCE(X)
 #undef X
@@ -225,8 +227,8 @@ TEST(Reflect, names) {
   };
   static_assert(field_name<Local, 1>() == "there");
   Pointers pointers{};
-  EXPECT_EQ(names(pointers), (std::vector<std::string>{"on", "flags", "text", "call", "member",
-                                                       "owned", "shared"}));
+  EXPECT_EQ(names(pointers),
+            (std::vector<std::string>{"on", "flags", "text", "call", "member", "owned", "shared"}));
   Containers containers{};
   EXPECT_EQ(names(containers), (std::vector<std::string>{"numbers", "values", "maybe", "flag",
                                                          "either", "text", "table", "call"}));

@@ -15,8 +15,8 @@ namespace detail {
 // Library types are recognised by what they offer, so that no module pays for headers that it
 // doesn't use.
 template <class T>
-concept Text = requires { typename T::traits_type; } &&
-               std::is_convertible_v<const T&, std::string_view>;
+concept Text =
+    requires { typename T::traits_type; } && std::is_convertible_v<const T&, std::string_view>;
 
 template <class T>
 concept Sequence = !Text<T> && requires(T& x) {
@@ -101,10 +101,10 @@ inline constexpr bool is_hyper = detail::holds_hyper<T>();
 /// with `is_leaf`, and `hyper(path, value)` at plain data (`is_hyper`); the path is a
 /// `const std::string&`, the value a reference, const when the object is.
 ///
-/// Structs (see `Reflectable`) add their field's name to the path, sequences the index, string-keyed
-/// maps the key; optionals, owning pointers and variants add nothing and are skipped when empty.
-/// Types with `is_opaque` are skipped. Any other type doesn't compile, so that no parameter is
-/// lost in silence.
+/// Structs (see `Reflectable`) add their field's name to the path, sequences the index,
+/// string-keyed maps the key; optionals, owning pointers and variants add nothing and are skipped
+/// when empty. Types with `is_opaque` are skipped. Any other type doesn't compile, so that no
+/// parameter is lost in silence.
 template <class T, class Leaf, class Hyper = detail::IgnoreHyper>
 void visit(T& object, const std::string& path, Leaf&& leaf, Hyper&& hyper = {}) {
   using Plain = std::remove_cv_t<T>;

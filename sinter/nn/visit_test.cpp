@@ -80,12 +80,14 @@ Net make_net() {
 TEST(Visit, gives_dotted_paths_in_order) {
   Net net = make_net();
   std::vector<std::pair<std::string, int>> seen;
-  visit(net, "", [&](const std::string& path, Weight& weight) { seen.push_back({path, weight.id}); });
+  visit(net, "",
+        [&](const std::string& path, Weight& weight) { seen.push_back({path, weight.id}); });
   const std::vector<std::pair<std::string, int>> expected = {
-      {"block.layers.0.weight", 1}, {"block.layers.0.bias", 2},  {"block.layers.1.weight", 3},
-      {"block.scales.0.gain", 4},   {"block.scales.1.gain", 5},  {"block.activation.gain", 6},
-      {"block.gate.weight", 7},     {"block.shared.gain", 8},    {"block.heads.left.gain", 9},
-      {"last", 10}};
+      {"block.layers.0.weight", 1}, {"block.layers.0.bias", 2},
+      {"block.layers.1.weight", 3}, {"block.scales.0.gain", 4},
+      {"block.scales.1.gain", 5},   {"block.activation.gain", 6},
+      {"block.gate.weight", 7},     {"block.shared.gain", 8},
+      {"block.heads.left.gain", 9}, {"last", 10}};
   EXPECT_EQ(seen, expected);
 }
 

@@ -3,8 +3,8 @@
 """Exchange with Python's safetensors: makes the fixture of record_python_test.cpp, and checks our files.
 
     pip install safetensors numpy
-    safetensors.py fixture            print the fixture as C++ string pieces
-    safetensors.py check FILE         compare FILE, written by `sinter_store_test`
+    safetensors_exchange.py fixture            print the fixture as C++ string pieces
+    safetensors_exchange.py check FILE         compare FILE, written by `sinter_store_test`
                                       with SINTER_GOLDEN_OUT=FILE, to the same values
 """
 import sys

@@ -19,7 +19,8 @@ ALLOWED = {
     OP_TABLE: "the list itself",
 }
 
-ROW = re.compile(r"^\s*SINTER_\w*OP\w*\(\s*(\w+)\s*,\s*(\w+)\s*(?:,\s*(\w+))?", re.M)
+# A row: SINTER_BINARY(Add, add, arithmetic).
+ROW = re.compile(r"^\s*SINTER_[A-Z_]+\(\s*([A-Z]\w*)\s*,\s*([a-z]\w*)\s*,\s*(\w+)\s*\)", re.M)
 
 
 def parse_ops(text):
@@ -117,7 +118,8 @@ def check(root):
 
 def self_test():
     letters = "abcdefghij"
-    table = "".join(f"SINTER_OP(Op{c.upper()}, op_{c}, math)\n" for c in letters)
+    table = "#define SINTER_UNARY(Struct, name, group) SINTER_OP(Struct, name, group)\n" + "".join(
+        f"SINTER_UNARY(Op{c.upper()}, op_{c}, math)\n" for c in letters)
     names = parse_ops("// SINTER_OP(No, no, math)\n" + table)
     assert len(set(names.values())) == 10 and names["OpA"] == ("op_a", "math")
     patterns = list_patterns(names)

@@ -1,0 +1,621 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Size classes, central lists of free blocks, and a small cache per thread for the host pool.
+#include "sinter/base/memory_pool.hpp"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <bit>
+#include <cstdint>
+#include <cstring>
+#include <mutex>
+#include <new>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "sinter/base/error.hpp"
+#include "sinter/base/os/memory.hpp"
+
+#if defined(__SANITIZE_ADDRESS__)
+#define SINTER_CHECKED_MEMORY 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define SINTER_CHECKED_MEMORY 1
+#endif
+#endif
+#ifndef SINTER_CHECKED_MEMORY
+#define SINTER_CHECKED_MEMORY 0
+#endif
+
+namespace sinter {
+
+namespace {
+
+constexpr std::size_t readable_tail = 64;
+constexpr std::size_t page = 4096;
+constexpr std::size_t huge_page = std::size_t{2} << 20;
+constexpr std::size_t small_limit = 1024;
+/// Blocks up to this size are cut from chunks; larger ones are mapped one by one.
+constexpr std::size_t slab_limit = 32 * 1024;
+constexpr std::size_t chunk_bytes = 256 * 1024;
+constexpr int small_classes = 16;
+constexpr int slab_classes = small_classes + 5 * 8;
+constexpr int class_count = small_classes + 37 * 8;
+constexpr std::size_t largest_block = std::size_t{1} << 47;
+constexpr std::size_t slack_bytes = std::size_t{64} << 20;
+constexpr std::int64_t report_bytes = 64 * 1024;
+
+struct SizeClass {
+  int index;
+  std::size_t block;
+};
+
+/// Up to 1 KiB in steps of 64 bytes, above in eight steps per doubling.
+SizeClass size_class(std::size_t bytes) {
+  if (bytes <= small_limit) {
+    const std::size_t step = bytes == 0 ? 0 : (bytes - 1) / 64;
+    return {static_cast<int>(step), (step + 1) * 64};
+  }
+  const int log = std::bit_width(bytes - 1) - 1;
+  const std::size_t steps = ((bytes - 1) >> (log - 3)) + 1;
+  return {small_classes + (log - 10) * 8 + static_cast<int>(steps) - 9, steps << (log - 3)};
+}
+
+/// Blocks above 64 bytes of alignment start at a page of their own.
+std::size_t effective_bytes(std::size_t bytes, std::size_t alignment) {
+  return alignment <= 64 ? bytes : std::max(bytes, slab_limit + 1);
+}
+
+/// The page after the block makes its tail readable; it costs addresses, not memory.
+std::size_t mapped_bytes(std::size_t block) { return block + page; }
+
+struct FreeBlock {
+  FreeBlock* next;
+};
+
+struct FreeList {
+  std::mutex mutex;
+  FreeBlock* head = nullptr;
+  std::size_t block = 0;
+  std::size_t count = 0;
+  std::uint64_t last_use = 0;
+};
+
+/// Blocks of one class that a thread may cache: 64, or for the larger ones 64 KiB, at least 4.
+unsigned cache_capacity(int index) {
+  const std::size_t block =
+      index < small_classes
+          ? static_cast<std::size_t>(index + 1) * 64
+          : static_cast<std::size_t>((index - small_classes) % 8 + 9)
+                << ((index - small_classes) / 8 + 7);
+  return static_cast<unsigned>(std::clamp<std::size_t>(64 * 1024 / block, 4, 64));
+}
+
+constexpr std::array<std::uint8_t, slab_classes> no_capacities{};
+const std::array<std::uint8_t, slab_classes>& cache_capacities() {
+  static const std::array<std::uint8_t, slab_classes> table = [] {
+    std::array<std::uint8_t, slab_classes> made = no_capacities;
+    for (int i = 0; i < slab_classes; ++i) {
+      made[static_cast<std::size_t>(i)] = static_cast<std::uint8_t>(cache_capacity(i));
+    }
+    return made;
+  }();
+  return table;
+}
+
+}  // namespace
+
+struct MemoryPool::State {
+  std::array<FreeList, class_count> lists;
+  std::atomic<std::int64_t> in_use{0};
+  std::atomic<std::int64_t> peak{0};
+  std::atomic<std::uint64_t> allocations{0};
+  std::atomic<std::size_t> held{0};
+  std::atomic<std::size_t> limit{0};
+  std::atomic<std::uint64_t> ticks{0};
+  bool thread_cached = false;
+
+  std::mutex map_mutex;
+  /// Start and bytes of everything mapped, for the destructor of a pool that isn't the host's.
+  std::vector<std::pair<void*, std::size_t>> mappings;
+
+  mutable std::mutex caches_mutex;
+  std::vector<ThreadCache*> caches;
+
+  ~State() {
+    for (const auto& [start, bytes] : mappings) {
+      os::unmap_pages(start, bytes);
+    }
+  }
+
+  void count(std::int64_t bytes) noexcept {
+    const std::int64_t now = in_use.fetch_add(bytes, std::memory_order_relaxed) + bytes;
+    std::int64_t seen = peak.load(std::memory_order_relaxed);
+    while (seen < now && !peak.compare_exchange_weak(seen, now, std::memory_order_relaxed)) {
+    }
+  }
+
+  [[noreturn]] void raise(std::size_t bytes) const {
+    const std::size_t most = limit.load();
+    const std::string bound =
+        most == 0 ? "the system has no more" : "the limit is " + std::to_string(most) + " bytes";
+    throw OutOfMemoryError("memory pool: asked for " + std::to_string(bytes) + " bytes with " +
+                           std::to_string(in_use.load()) + " in use (" +
+                           std::to_string(held.load()) + " held), but " + bound +
+                           "; free tensors, use smaller batches, or raise SINTER_MEMORY_LIMIT");
+  }
+
+  bool reserve(std::size_t bytes) noexcept {
+    const std::size_t now = held.fetch_add(bytes) + bytes;
+    const std::size_t most = limit.load();
+    if (most != 0 && now > most) {
+      held.fetch_sub(bytes);
+      return false;
+    }
+    return true;
+  }
+
+  /// New pages for `asked` bytes; caches are given back first where they would break a bound.
+  void* map(std::size_t bytes, std::size_t alignment, std::size_t asked) {
+    const std::size_t use = static_cast<std::size_t>(std::max<std::int64_t>(in_use.load(), 0));
+    const std::size_t highest =
+        std::max(static_cast<std::size_t>(std::max<std::int64_t>(peak.load(), 0)), use + asked);
+    const std::size_t bound = 2 * highest + slack_bytes;
+    if (held.load() + bytes > bound) {
+      evict(held.load() + bytes - bound);
+    }
+    for (int attempt = 0; attempt < 2; ++attempt) {
+      if (reserve(bytes)) {
+        if (void* pages = os::map_pages(bytes, alignment)) {
+          const std::lock_guard lock(map_mutex);
+          mappings.emplace_back(pages, bytes);
+          return pages;
+        }
+        held.fetch_sub(bytes);
+      }
+      if (attempt == 0) {
+        flush_own_cache();
+        evict(SIZE_MAX);
+      }
+    }
+    raise(asked);
+  }
+
+  void unmap(void* start, std::size_t bytes) noexcept {
+    {
+      const std::lock_guard lock(map_mutex);
+      const auto found = std::find_if(mappings.rbegin(), mappings.rend(),
+                                      [&](const auto& mapping) { return mapping.first == start; });
+      *found = mappings.back();
+      mappings.pop_back();
+    }
+    os::unmap_pages(start, bytes);
+    held.fetch_sub(bytes);
+  }
+
+  void* take_large(const SizeClass& wanted, std::size_t asked) {
+    FreeList& list = lists[static_cast<std::size_t>(wanted.index)];
+    {
+      const std::lock_guard lock(list.mutex);
+      list.last_use = ticks.fetch_add(1, std::memory_order_relaxed);
+      list.block = wanted.block;
+      if (FreeBlock* block = list.head) {
+        list.head = block->next;
+        --list.count;
+        return block;
+      }
+    }
+    const bool huge = wanted.block >= huge_page;
+    void* pages = map(mapped_bytes(wanted.block), huge ? huge_page : page, asked);
+    if (huge) {
+      os::advise_huge(pages, wanted.block);
+    }
+    return pages;
+  }
+
+  /// Up to `most` linked blocks of a slab class, at least one.
+  FreeBlock* take_slab(const SizeClass& wanted, unsigned most, unsigned& taken, std::size_t asked) {
+    FreeList& list = lists[static_cast<std::size_t>(wanted.index)];
+    std::unique_lock lock(list.mutex);
+    list.block = wanted.block;
+    if (list.head == nullptr) {
+      lock.unlock();
+      char* chunk = static_cast<char*>(map(chunk_bytes, chunk_bytes, asked));
+      lock.lock();
+      const std::size_t count = blocks_per_chunk(wanted.block);
+      for (std::size_t i = count; i-- > 0;) {
+        list.head = new (chunk + i * wanted.block) FreeBlock{list.head};
+      }
+      list.count += count;
+    }
+    FreeBlock* const first = list.head;
+    FreeBlock* last = first;
+    taken = 1;
+    while (taken < most && last->next != nullptr) {
+      last = last->next;
+      ++taken;
+    }
+    list.head = last->next;
+    last->next = nullptr;
+    list.count -= taken;
+    return first;
+  }
+
+  void put(int index, FreeBlock* first, FreeBlock* last, std::size_t count) noexcept {
+    FreeList& list = lists[static_cast<std::size_t>(index)];
+    const std::lock_guard lock(list.mutex);
+    last->next = list.head;
+    list.head = first;
+    list.count += count;
+  }
+
+  static std::size_t blocks_per_chunk(std::size_t block) {
+    return (chunk_bytes - readable_tail) / block;
+  }
+
+  /// Gives back at least `wanted` bytes if the lists have them: the classes unused for the longest
+  /// first, then whole chunks. Returns the bytes given back.
+  std::size_t evict(std::size_t wanted) noexcept {
+    std::size_t given = 0;
+    while (given < wanted) {
+      FreeList* oldest = nullptr;
+      std::uint64_t age = UINT64_MAX;
+      for (int i = slab_classes; i < class_count; ++i) {
+        FreeList& list = lists[static_cast<std::size_t>(i)];
+        const std::lock_guard lock(list.mutex);
+        if (list.head != nullptr && list.last_use < age) {
+          oldest = &list;
+          age = list.last_use;
+        }
+      }
+      if (oldest == nullptr) {
+        break;
+      }
+      given += evict_large(*oldest, wanted - given);
+    }
+    for (int i = 0; i < slab_classes && given < wanted; ++i) {
+      given += evict_chunks(lists[static_cast<std::size_t>(i)]);
+    }
+    return given;
+  }
+
+  std::size_t evict_large(FreeList& list, std::size_t wanted) noexcept {
+    std::size_t given = 0;
+    while (given < wanted) {
+      FreeBlock* block = nullptr;
+      {
+        const std::lock_guard lock(list.mutex);
+        block = list.head;
+        if (block == nullptr) {
+          break;
+        }
+        list.head = block->next;
+        --list.count;
+      }
+      unmap(block, mapped_bytes(list.block));
+      given += mapped_bytes(list.block);
+    }
+    return given;
+  }
+
+  /// Unmaps the chunks of a class whose blocks are all on the list.
+  std::size_t evict_chunks(FreeList& list) noexcept {
+    FreeBlock* head = nullptr;
+    std::size_t count = 0;
+    {
+      const std::lock_guard lock(list.mutex);
+      head = std::exchange(list.head, nullptr);
+      count = std::exchange(list.count, 0);
+    }
+    if (head == nullptr) {
+      return 0;
+    }
+    std::size_t given = 0;
+    const std::size_t whole = blocks_per_chunk(list.block);
+    try {
+      std::vector<FreeBlock*> blocks;
+      blocks.reserve(count);
+      for (FreeBlock* block = head; block != nullptr; block = block->next) {
+        blocks.push_back(block);
+      }
+      std::sort(blocks.begin(), blocks.end());
+      head = nullptr;
+      count = 0;
+      for (std::size_t begin = 0; begin < blocks.size();) {
+        void* const chunk = chunk_of(blocks[begin]);
+        std::size_t end = begin + 1;
+        while (end < blocks.size() && chunk_of(blocks[end]) == chunk) {
+          ++end;
+        }
+        if (end - begin == whole) {
+          unmap(chunk, chunk_bytes);
+          given += chunk_bytes;
+        } else {
+          for (std::size_t i = begin; i < end; ++i) {
+            blocks[i]->next = head;
+            head = blocks[i];
+          }
+          count += end - begin;
+        }
+        begin = end;
+      }
+    } catch (const std::bad_alloc&) {
+      // No memory to sort by chunk: keep the list as it was.
+    }
+    if (head != nullptr) {
+      FreeBlock* last = head;
+      while (last->next != nullptr) {
+        last = last->next;
+      }
+      const std::lock_guard lock(list.mutex);
+      last->next = list.head;
+      list.head = head;
+      list.count += count;
+    }
+    return given;
+  }
+
+  static void* chunk_of(FreeBlock* block) {
+    char* address = reinterpret_cast<char*>(block);
+    return address - (reinterpret_cast<std::uintptr_t>(address) & (chunk_bytes - 1));
+  }
+
+  void flush_own_cache() noexcept;
+};
+
+/// What one thread caches of the host pool. The counters are written by their thread only.
+struct MemoryPool::ThreadCache {
+  enum class Life : unsigned char { unborn, alive, dead };
+
+  std::array<FreeBlock*, slab_classes> heads;
+  std::array<std::uint8_t, slab_classes> counts;
+  std::array<std::uint8_t, slab_classes> capacities;
+  std::atomic<std::int64_t> unreported;
+  std::atomic<std::uint64_t> allocations;
+  Life life;
+
+  static ThreadCache& own() noexcept;
+
+  void count(State& state, std::int64_t bytes) noexcept {
+    const std::int64_t sum = unreported.load(std::memory_order_relaxed) + bytes;
+    if (sum >= report_bytes || sum <= -report_bytes) {
+      unreported.store(0, std::memory_order_relaxed);
+      state.count(sum);
+    } else {
+      unreported.store(sum, std::memory_order_relaxed);
+    }
+  }
+
+  /// Sends the newest blocks of a class back until `keep` are left.
+  void shrink(State& state, int index, unsigned keep) noexcept {
+    const std::size_t i = static_cast<std::size_t>(index);
+    if (counts[i] <= keep) {
+      return;
+    }
+    FreeBlock* const first = heads[i];
+    FreeBlock* last = first;
+    const unsigned moved = counts[i] - keep;
+    for (unsigned step = 1; step < moved; ++step) {
+      last = last->next;
+    }
+    heads[i] = last->next;
+    counts[i] = static_cast<std::uint8_t>(keep);
+    state.put(index, first, last, moved);
+  }
+
+  void flush(State& state) noexcept {
+    for (int i = 0; i < slab_classes; ++i) {
+      shrink(state, i, 0);
+    }
+    state.count(unreported.exchange(0, std::memory_order_relaxed));
+  }
+
+  void begin(State& state);
+  void end(State& state) noexcept;
+};
+
+namespace {
+/// Ends the cache of its thread. What is freed after that goes to the central lists.
+struct CacheOwner {
+  void (*end)() = nullptr;
+  ~CacheOwner() {
+    if (end != nullptr) {
+      end();
+    }
+  }
+};
+}  // namespace
+
+MemoryPool::ThreadCache& MemoryPool::ThreadCache::own() noexcept {
+  // All zero and without a destructor: usable from the first to the last moment of the thread.
+  static constinit thread_local ThreadCache cache{};
+  return cache;
+}
+
+void MemoryPool::ThreadCache::begin(State& state) {
+  static thread_local CacheOwner owner;
+  capacities = cache_capacities();
+  {
+    const std::lock_guard lock(state.caches_mutex);
+    state.caches.push_back(this);
+  }
+  life = Life::alive;
+  owner.end = [] { own().end(*MemoryPool::host().state_); };
+}
+
+void MemoryPool::ThreadCache::end(State& state) noexcept {
+  life = Life::dead;
+  const std::lock_guard lock(state.caches_mutex);
+  flush(state);
+  state.allocations.fetch_add(allocations.exchange(0), std::memory_order_relaxed);
+  std::erase(state.caches, this);
+}
+
+void MemoryPool::State::flush_own_cache() noexcept {
+  ThreadCache& cache = ThreadCache::own();
+  if (thread_cached && cache.life == ThreadCache::Life::alive) {
+    cache.flush(*this);
+  }
+}
+
+MemoryPool::MemoryPool() : state_(std::make_unique<State>()) {}
+
+MemoryPool::~MemoryPool() = default;
+
+MemoryPool& MemoryPool::host() {
+  // Leaked, so that static objects may free their buffers whenever they end.
+  static MemoryPool* const pool = [] {
+    MemoryPool* const made = new MemoryPool();
+    made->state_->thread_cached = true;
+    return made;
+  }();
+  return *pool;
+}
+
+std::size_t MemoryPool::block_size(std::size_t bytes) noexcept { return size_class(bytes).block; }
+
+#if SINTER_CHECKED_MEMORY
+
+// Every block comes from the sanitizer's own allocator, so that it sees overflow, use after free
+// and leaks. The readable tail holds a pattern; a write into it is reported when the block is freed.
+namespace {
+constexpr unsigned char tail_pattern = 0xa5;
+}
+
+void* MemoryPool::allocate(std::size_t bytes, std::size_t alignment) {
+  if (!std::has_single_bit(alignment) || alignment > page) {
+    throw ArgumentError("memory pool: expected an alignment of a power of two up to 4096, got " +
+                        std::to_string(alignment));
+  }
+  if (bytes > largest_block || !state_->reserve(bytes)) {
+    state_->raise(bytes);
+  }
+  const std::align_val_t align{std::max<std::size_t>(alignment, 64)};
+  char* block = static_cast<char*>(::operator new(bytes + readable_tail, align, std::nothrow));
+  if (block == nullptr) {
+    state_->held.fetch_sub(bytes);
+    state_->raise(bytes);
+  }
+  std::memset(block + bytes, tail_pattern, readable_tail);
+  state_->allocations.fetch_add(1);
+  state_->count(static_cast<std::int64_t>(bytes));
+  return block;
+}
+
+void MemoryPool::free(void* block, std::size_t bytes, std::size_t alignment) noexcept {
+  const unsigned char* tail = static_cast<unsigned char*>(block) + bytes;
+  bool intact = true;
+  for (std::size_t i = 0; i < readable_tail; ++i) {
+    intact = intact && tail[i] == tail_pattern;
+  }
+  ::operator delete(block, std::align_val_t{std::max<std::size_t>(alignment, 64)});
+  if (!intact) {
+    // Reading the freed block makes the sanitizer report where it was allocated.
+    [[maybe_unused]] const unsigned char volatile report = *const_cast<volatile unsigned char*>(tail);
+  }
+  state_->held.fetch_sub(bytes);
+  state_->count(-static_cast<std::int64_t>(bytes));
+}
+
+#else
+
+void* MemoryPool::allocate(std::size_t bytes, std::size_t alignment) {
+  if (alignment != 64 && (!std::has_single_bit(alignment) || alignment > page)) {
+    throw ArgumentError("memory pool: expected an alignment of a power of two up to 4096, got " +
+                        std::to_string(alignment));
+  }
+  State& state = *state_;
+  if (bytes > largest_block) {
+    state.raise(bytes);
+  }
+  const SizeClass wanted = size_class(effective_bytes(bytes, alignment));
+  if (wanted.index >= slab_classes) {
+    void* block = state.take_large(wanted, bytes);
+    state.count(static_cast<std::int64_t>(bytes));
+    state.allocations.fetch_add(1, std::memory_order_relaxed);
+    return block;
+  }
+  unsigned taken = 0;
+  ThreadCache& cache = ThreadCache::own();
+  if (!state.thread_cached || cache.life != ThreadCache::Life::alive) {
+    if (!state.thread_cached || cache.life == ThreadCache::Life::dead) {
+      void* block = state.take_slab(wanted, 1, taken, bytes);
+      state.count(static_cast<std::int64_t>(bytes));
+      state.allocations.fetch_add(1, std::memory_order_relaxed);
+      return block;
+    }
+    cache.begin(state);
+  }
+  const std::size_t i = static_cast<std::size_t>(wanted.index);
+  if (cache.heads[i] == nullptr) {
+    cache.heads[i] = state.take_slab(wanted, cache.capacities[i] / 2u, taken, bytes);
+    cache.counts[i] = static_cast<std::uint8_t>(taken);
+  }
+  FreeBlock* const block = cache.heads[i];
+  cache.heads[i] = block->next;
+  --cache.counts[i];
+  cache.count(state, static_cast<std::int64_t>(bytes));
+  cache.allocations.store(cache.allocations.load(std::memory_order_relaxed) + 1,
+                          std::memory_order_relaxed);
+  return block;
+}
+
+void MemoryPool::free(void* memory, std::size_t bytes, std::size_t alignment) noexcept {
+  State& state = *state_;
+  const SizeClass wanted = size_class(effective_bytes(bytes, alignment));
+  FreeBlock* const block = new (memory) FreeBlock{nullptr};
+  ThreadCache& cache = ThreadCache::own();
+  if (wanted.index >= slab_classes || !state.thread_cached ||
+      cache.life != ThreadCache::Life::alive) {
+    state.count(-static_cast<std::int64_t>(bytes));
+    state.put(wanted.index, block, block, 1);
+    return;
+  }
+  const std::size_t i = static_cast<std::size_t>(wanted.index);
+  if (cache.counts[i] >= cache.capacities[i]) {
+    cache.shrink(state, wanted.index, cache.capacities[i] / 2u);
+  }
+  block->next = cache.heads[i];
+  cache.heads[i] = block;
+  ++cache.counts[i];
+  cache.count(state, -static_cast<std::int64_t>(bytes));
+}
+
+#endif
+
+std::size_t MemoryPool::trim() noexcept {
+  state_->flush_own_cache();
+  return state_->evict(SIZE_MAX);
+}
+
+MemoryStats MemoryPool::stats() const noexcept {
+  const std::lock_guard lock(state_->caches_mutex);
+  std::int64_t in_use = state_->in_use.load();
+  std::uint64_t allocations = state_->allocations.load();
+  for (const ThreadCache* cache : state_->caches) {
+    in_use += cache->unreported.load(std::memory_order_relaxed);
+    allocations += cache->allocations.load(std::memory_order_relaxed);
+  }
+  MemoryStats stats;
+  stats.in_use = static_cast<std::size_t>(std::max<std::int64_t>(in_use, 0));
+  const std::size_t held = state_->held.load();
+  stats.cached = held > stats.in_use ? held - stats.in_use : 0;
+  const std::int64_t peak = state_->peak.load();
+  stats.peak = std::max(stats.in_use, static_cast<std::size_t>(std::max<std::int64_t>(peak, 0)));
+  stats.allocations = allocations;
+  return stats;
+}
+
+void MemoryPool::reset_peak() noexcept { state_->peak.store(state_->in_use.load()); }
+
+void MemoryPool::set_limit(std::size_t bytes) noexcept {
+  state_->limit.store(bytes);
+  if (bytes != 0 && state_->held.load() > bytes) {
+    trim();
+  }
+}
+
+std::size_t MemoryPool::limit() const noexcept { return state_->limit.load(); }
+
+}  // namespace sinter

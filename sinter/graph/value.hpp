@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Value: the counted, type-erased handle to a tensor on some backend.
+#pragma once
+
+#include "sinter/base/ref.hpp"
+#include "sinter/types/dtype.hpp"
+#include "sinter/types/shape.hpp"
+
+namespace sinter {
+
+class Backend;
+
+/// What every backend's tensors have in common; each backend derives its own.
+class ValueImpl : public RefCounted {
+ public:
+  ValueImpl(Backend& backend, const Shape& shape, DType dtype)
+      : backend_(&backend), shape_(shape), dtype_(dtype) {}
+
+  Backend& backend() const { return *backend_; }
+  const Shape& shape() const { return shape_; }
+  DType dtype() const { return dtype_; }
+
+ private:
+  Backend* backend_;
+  Shape shape_;
+  DType dtype_;
+};
+
+/// A handle to a tensor; copying it copies no elements. Empty by default.
+class Value {
+ public:
+  Value() = default;
+  explicit Value(Ref<ValueImpl> impl) : impl_(std::move(impl)) {}
+
+  explicit operator bool() const { return static_cast<bool>(impl_); }
+  const Shape& shape() const { return impl_->shape(); }
+  DType dtype() const { return impl_->dtype(); }
+  int rank() const { return shape().rank(); }
+  std::int64_t size(int dim) const { return shape()[dim < 0 ? dim + rank() : dim]; }
+  std::int64_t num_elements() const { return sinter::num_elements(shape()); }
+  Backend& backend() const { return impl_->backend(); }
+  /// This is the only handle: its memory may be reused once the caller gives it up.
+  bool unique() const { return impl_.unique(); }
+
+  /// The backend's own type; the caller knows that the value is of that backend.
+  template <class T>
+  T& as() const {
+    return static_cast<T&>(*impl_);
+  }
+  ValueImpl* get() const { return impl_.get(); }
+  bool operator==(const Value&) const = default;
+
+ private:
+  Ref<ValueImpl> impl_;
+};
+
+}  // namespace sinter

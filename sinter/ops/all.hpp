@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Every op struct: for code that expands ops.def. Heavy; include it in few .cpp files.
+#pragma once
+
+#include "sinter/ops/activation.hpp"
+#include "sinter/ops/arithmetic.hpp"
+#include "sinter/ops/bits.hpp"
+#include "sinter/ops/compare.hpp"
+#include "sinter/ops/create.hpp"
+#include "sinter/ops/exponential.hpp"
+#include "sinter/ops/matmul/matmul.hpp"
+#include "sinter/ops/reduce.hpp"
+#include "sinter/ops/trigonometry.hpp"
+#include "sinter/ops/view.hpp"

@@ -92,18 +92,6 @@ unsigned cache_capacity(int index) {
   return static_cast<unsigned>(std::clamp<std::size_t>(64 * 1024 / block, 4, 64));
 }
 
-constexpr std::array<std::uint8_t, slab_classes> no_capacities{};
-const std::array<std::uint8_t, slab_classes>& cache_capacities() {
-  static const std::array<std::uint8_t, slab_classes> table = [] {
-    std::array<std::uint8_t, slab_classes> made = no_capacities;
-    for (int i = 0; i < slab_classes; ++i) {
-      made[static_cast<std::size_t>(i)] = static_cast<std::uint8_t>(cache_capacity(i));
-    }
-    return made;
-  }();
-  return table;
-}
-
 }  // namespace
 
 struct MemoryPool::State {
@@ -362,18 +350,24 @@ struct MemoryPool::State {
   }
 
   void flush_own_cache() noexcept;
+  void* allocate(std::size_t bytes, std::size_t alignment);
+  void free(void* memory, std::size_t bytes, std::size_t alignment) noexcept;
 };
 
 /// What one thread caches of the host pool. The counters are written by their thread only.
 struct MemoryPool::ThreadCache {
-  enum class Life : unsigned char { unborn, alive, dead };
+  struct Bin {
+    FreeBlock* head;
+    std::uint32_t count;
+    std::uint32_t capacity;
+  };
 
-  std::array<FreeBlock*, slab_classes> heads;
-  std::array<std::uint8_t, slab_classes> counts;
-  std::array<std::uint8_t, slab_classes> capacities;
+  /// The pool whose blocks these are, while the cache is in use.
+  State* owner;
   std::atomic<std::int64_t> unreported;
   std::atomic<std::uint64_t> allocations;
-  Life life;
+  std::array<Bin, slab_classes> bins;
+  bool dead;
 
   static ThreadCache& own() noexcept;
 
@@ -387,20 +381,35 @@ struct MemoryPool::ThreadCache {
     }
   }
 
+  void* pop(State& state, Bin& bin, std::size_t bytes) noexcept {
+    FreeBlock* const block = bin.head;
+    bin.head = block->next;
+    --bin.count;
+    count(state, static_cast<std::int64_t>(bytes));
+    allocations.store(allocations.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+    return block;
+  }
+
+  void push(State& state, Bin& bin, void* memory, std::size_t bytes) noexcept {
+    bin.head = new (memory) FreeBlock{bin.head};
+    ++bin.count;
+    count(state, -static_cast<std::int64_t>(bytes));
+  }
+
   /// Sends the newest blocks of a class back until `keep` are left.
   void shrink(State& state, int index, unsigned keep) noexcept {
-    const std::size_t i = static_cast<std::size_t>(index);
-    if (counts[i] <= keep) {
+    Bin& bin = bins[static_cast<std::size_t>(index)];
+    if (bin.count <= keep) {
       return;
     }
-    FreeBlock* const first = heads[i];
+    FreeBlock* const first = bin.head;
     FreeBlock* last = first;
-    const unsigned moved = counts[i] - keep;
+    const unsigned moved = bin.count - keep;
     for (unsigned step = 1; step < moved; ++step) {
       last = last->next;
     }
-    heads[i] = last->next;
-    counts[i] = static_cast<std::uint8_t>(keep);
+    bin.head = last->next;
+    bin.count = keep;
     state.put(index, first, last, moved);
   }
 
@@ -417,9 +426,9 @@ struct MemoryPool::ThreadCache {
 
 namespace {
 /// Ends the cache of its thread. What is freed after that goes to the central lists.
-struct CacheOwner {
+struct CacheEnd {
   void (*end)() = nullptr;
-  ~CacheOwner() {
+  ~CacheEnd() {
     if (end != nullptr) {
       end();
     }
@@ -434,18 +443,21 @@ MemoryPool::ThreadCache& MemoryPool::ThreadCache::own() noexcept {
 }
 
 void MemoryPool::ThreadCache::begin(State& state) {
-  static thread_local CacheOwner owner;
-  capacities = cache_capacities();
+  static thread_local CacheEnd last_act;
+  for (int i = 0; i < slab_classes; ++i) {
+    bins[static_cast<std::size_t>(i)].capacity = cache_capacity(i);
+  }
   {
     const std::lock_guard lock(state.caches_mutex);
     state.caches.push_back(this);
   }
-  life = Life::alive;
-  owner.end = [] { own().end(*MemoryPool::host().state_); };
+  owner = &state;
+  last_act.end = [] { own().end(*own().owner); };
 }
 
 void MemoryPool::ThreadCache::end(State& state) noexcept {
-  life = Life::dead;
+  owner = nullptr;
+  dead = true;
   const std::lock_guard lock(state.caches_mutex);
   flush(state);
   state.allocations.fetch_add(allocations.exchange(0), std::memory_order_relaxed);
@@ -454,7 +466,7 @@ void MemoryPool::ThreadCache::end(State& state) noexcept {
 
 void MemoryPool::State::flush_own_cache() noexcept {
   ThreadCache& cache = ThreadCache::own();
-  if (thread_cached && cache.life == ThreadCache::Life::alive) {
+  if (cache.owner == this) {
     cache.flush(*this);
   }
 }
@@ -521,65 +533,70 @@ void MemoryPool::free(void* block, std::size_t bytes, std::size_t alignment) noe
 #else
 
 void* MemoryPool::allocate(std::size_t bytes, std::size_t alignment) {
-  if (alignment != 64 && (!std::has_single_bit(alignment) || alignment > page)) {
+  ThreadCache& cache = ThreadCache::own();
+  State& state = *state_;
+  if (bytes <= small_limit && alignment <= 64 && cache.owner == &state) [[likely]] {
+    ThreadCache::Bin& bin = cache.bins[static_cast<std::size_t>(size_class(bytes).index)];
+    if (bin.head != nullptr && alignment != 0 && (alignment & (alignment - 1)) == 0) [[likely]] {
+      return cache.pop(state, bin, bytes);
+    }
+  }
+  return state.allocate(bytes, alignment);
+}
+
+void* MemoryPool::State::allocate(std::size_t bytes, std::size_t alignment) {
+  if (!std::has_single_bit(alignment) || alignment > page) {
     throw ArgumentError("memory pool: expected an alignment of a power of two up to 4096, got " +
                         std::to_string(alignment));
   }
-  State& state = *state_;
   if (bytes > largest_block) {
-    state.raise(bytes);
+    raise(bytes);
   }
   const SizeClass wanted = size_class(effective_bytes(bytes, alignment));
-  if (wanted.index >= slab_classes) {
-    void* block = state.take_large(wanted, bytes);
-    state.count(static_cast<std::int64_t>(bytes));
-    state.allocations.fetch_add(1, std::memory_order_relaxed);
-    return block;
-  }
-  unsigned taken = 0;
   ThreadCache& cache = ThreadCache::own();
-  if (!state.thread_cached || cache.life != ThreadCache::Life::alive) {
-    if (!state.thread_cached || cache.life == ThreadCache::Life::dead) {
-      void* block = state.take_slab(wanted, 1, taken, bytes);
-      state.count(static_cast<std::int64_t>(bytes));
-      state.allocations.fetch_add(1, std::memory_order_relaxed);
-      return block;
+  if (wanted.index < slab_classes && thread_cached && !cache.dead) {
+    if (cache.owner == nullptr) {
+      cache.begin(*this);
     }
-    cache.begin(state);
+    ThreadCache::Bin& bin = cache.bins[static_cast<std::size_t>(wanted.index)];
+    if (bin.head == nullptr) {
+      bin.head = take_slab(wanted, bin.capacity / 2, bin.count, bytes);
+    }
+    return cache.pop(*this, bin, bytes);
   }
-  const std::size_t i = static_cast<std::size_t>(wanted.index);
-  if (cache.heads[i] == nullptr) {
-    cache.heads[i] = state.take_slab(wanted, cache.capacities[i] / 2u, taken, bytes);
-    cache.counts[i] = static_cast<std::uint8_t>(taken);
-  }
-  FreeBlock* const block = cache.heads[i];
-  cache.heads[i] = block->next;
-  --cache.counts[i];
-  cache.count(state, static_cast<std::int64_t>(bytes));
-  cache.allocations.store(cache.allocations.load(std::memory_order_relaxed) + 1,
-                          std::memory_order_relaxed);
+  std::uint32_t taken = 0;
+  void* block = wanted.index < slab_classes ? take_slab(wanted, 1, taken, bytes)
+                                            : take_large(wanted, bytes);
+  count(static_cast<std::int64_t>(bytes));
+  allocations.fetch_add(1, std::memory_order_relaxed);
   return block;
 }
 
 void MemoryPool::free(void* memory, std::size_t bytes, std::size_t alignment) noexcept {
-  State& state = *state_;
-  const SizeClass wanted = size_class(effective_bytes(bytes, alignment));
-  FreeBlock* const block = new (memory) FreeBlock{nullptr};
   ThreadCache& cache = ThreadCache::own();
-  if (wanted.index >= slab_classes || !state.thread_cached ||
-      cache.life != ThreadCache::Life::alive) {
-    state.count(-static_cast<std::int64_t>(bytes));
-    state.put(wanted.index, block, block, 1);
-    return;
+  State& state = *state_;
+  if (bytes <= small_limit && alignment <= 64 && cache.owner == &state) [[likely]] {
+    ThreadCache::Bin& bin = cache.bins[static_cast<std::size_t>(size_class(bytes).index)];
+    if (bin.count < bin.capacity) [[likely]] {
+      return cache.push(state, bin, memory, bytes);
+    }
   }
-  const std::size_t i = static_cast<std::size_t>(wanted.index);
-  if (cache.counts[i] >= cache.capacities[i]) {
-    cache.shrink(state, wanted.index, cache.capacities[i] / 2u);
+  state.free(memory, bytes, alignment);
+}
+
+void MemoryPool::State::free(void* memory, std::size_t bytes, std::size_t alignment) noexcept {
+  const SizeClass wanted = size_class(effective_bytes(bytes, alignment));
+  ThreadCache& cache = ThreadCache::own();
+  if (wanted.index < slab_classes && cache.owner == this) {
+    ThreadCache::Bin& bin = cache.bins[static_cast<std::size_t>(wanted.index)];
+    if (bin.count >= bin.capacity) {
+      cache.shrink(*this, wanted.index, bin.capacity / 2);
+    }
+    return cache.push(*this, bin, memory, bytes);
   }
-  block->next = cache.heads[i];
-  cache.heads[i] = block;
-  ++cache.counts[i];
-  cache.count(state, -static_cast<std::int64_t>(bytes));
+  FreeBlock* const block = new (memory) FreeBlock{nullptr};
+  count(-static_cast<std::int64_t>(bytes));
+  put(wanted.index, block, block, 1);
 }
 
 #endif

@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "sinter/base/config.hpp"
 #include "sinter/base/error.hpp"
 #include "sinter/base/os/memory.hpp"
 
@@ -478,8 +479,10 @@ MemoryPool::~MemoryPool() = default;
 MemoryPool& MemoryPool::host() {
   // Leaked, so that static objects may free their buffers whenever they end.
   static MemoryPool* const pool = [] {
+    const std::int64_t limit = config::integer(config::Setting::memory_limit);
     MemoryPool* const made = new MemoryPool();
     made->state_->thread_cached = true;
+    made->state_->limit = static_cast<std::size_t>(limit);
     return made;
   }();
   return *pool;

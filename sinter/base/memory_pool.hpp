@@ -31,7 +31,8 @@ class MemoryPool {
   /// Gives all memory back to the system, blocks in use included.
   ~MemoryPool();
 
-  /// The pool of the process, with a cache in each thread; it outlives every static object.
+  /// The pool of the process, with a cache in each thread; it outlives every static object. Its
+  /// limit starts at the setting `memory_limit`.
   static MemoryPool& host();
 
   /// A block of at least `bytes`; never null, also for 0. `alignment` is a power of two up to 4096.

@@ -7,20 +7,18 @@
 #include <atomic>
 #include <bit>
 #include <condition_variable>
-#include <cstdlib>
 #include <exception>
 #include <mutex>
-#include <optional>
 #include <string>
 #include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
 
+#include "sinter/base/config.hpp"
 #include "sinter/base/error.hpp"
 #include "sinter/base/os/clock.hpp"
 #include "sinter/base/os/cpu.hpp"
-#include "sinter/base/os/process.hpp"
 
 namespace sinter {
 
@@ -59,13 +57,8 @@ bool spin_until(Ready ready) {
 }
 
 int default_threads() {
-  if (const std::optional<std::string> text = os::environment("SINTER_THREADS")) {
-    const int threads = std::atoi(text->c_str());
-    if (threads >= 1) {
-      return std::min(threads, max_threads);
-    }
-  }
-  return std::min(os::usable_cpus(), max_threads);
+  const int wanted = static_cast<int>(config::integer(config::Setting::threads));
+  return std::min(wanted != 0 ? wanted : os::usable_cpus(), max_threads);
 }
 
 int checked_threads(int threads) {

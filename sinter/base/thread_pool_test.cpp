@@ -6,7 +6,7 @@
 #include <atomic>
 #include <cstdio>
 #include <numeric>
-#include <set>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -14,6 +14,7 @@
 
 #include <gtest/gtest.h>
 
+#include "sinter/base/config.hpp"
 #include "sinter/base/error.hpp"
 #include "sinter/base/os/clock.hpp"
 #include "sinter/base/os/process.hpp"
@@ -166,10 +167,13 @@ TEST(Cases, THR_05_thread_count_changes_between_and_during_calls) {
 TEST(Cases, THR_06_one_switch_for_one_thread) {
   const std::optional<std::string> before = os::environment("SINTER_THREADS");
   os::set_environment("SINTER_THREADS", "1");
+  config::reload();
   EXPECT_EQ(ThreadPool().num_threads(), 1);
   os::set_environment("SINTER_THREADS", "5");
+  config::reload();
   EXPECT_EQ(ThreadPool().num_threads(), 5);
   os::set_environment("SINTER_THREADS", before);
+  config::reload();
 }
 
 TEST(Cases, THR_09_workers_end_and_start_again) {

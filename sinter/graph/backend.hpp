@@ -5,18 +5,12 @@
 #include <cstddef>
 #include <string>
 
+#include "sinter/base/memory_pool.hpp"
 #include "sinter/graph/generator.hpp"
 #include "sinter/graph/op_call.hpp"
 #include "sinter/types/host_data.hpp"
 
 namespace sinter {
-
-/// Memory of a device, in bytes.
-struct MemoryStats {
-  std::size_t in_use = 0;  ///< held by live tensors
-  std::size_t cached = 0;  ///< kept for reuse
-  std::size_t peak = 0;    ///< highest `in_use`
-};
 
 /// Executes ops on tensors of its own. Implementations may be used from several threads.
 class Backend {

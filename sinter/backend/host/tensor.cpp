@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Host tensors: allocation, views, and copies between layouts.
+#include "sinter/backend/host/tensor.hpp"
+
+#include <cstdint>
+#include <cstring>
+
+namespace sinter::backend {
+namespace {
+
+template <class T>
+void gather_as(const T* from, const Layout& layout, T* to) {
+  const std::int64_t n = layout.shape.empty() ? 1 : layout.shape.back();
+  const std::int64_t step = layout.shape.empty() ? 1 : layout.strides.back();
+  for_each_run(layout, [&](std::int64_t offset) {
+    const T* run = from + offset;
+    if (step == 1) {
+      std::memcpy(to, run, static_cast<std::size_t>(n) * sizeof(T));
+    } else {
+      for (std::int64_t i = 0; i < n; ++i) {
+        to[i] = run[i * step];
+      }
+    }
+    to += n;
+  });
+}
+
+template <class T>
+void scatter_as(const T* from, const Layout& layout, T* to) {
+  const std::int64_t n = layout.shape.empty() ? 1 : layout.shape.back();
+  const std::int64_t step = layout.shape.empty() ? 1 : layout.strides.back();
+  for_each_run(layout, [&](std::int64_t offset) {
+    T* run = to + offset;
+    for (std::int64_t i = 0; i < n; ++i) {
+      run[i * step] = from[i];
+    }
+    from += n;
+  });
+}
+
+// Calls `f` with the unsigned integer of `size` bytes.
+template <class F>
+void with_element(std::size_t size, F&& f) {
+  switch (size) {
+    case 1: return f.template operator()<std::uint8_t>();
+    case 2: return f.template operator()<std::uint16_t>();
+    case 4: return f.template operator()<std::uint32_t>();
+    default: return f.template operator()<std::uint64_t>();
+  }
+}
+
+}  // namespace
+
+bool HostTensor::is_contiguous() const {
+  std::int64_t step = 1;
+  for (int i = shape().rank() - 1; i >= 0; --i) {
+    if (shape()[i] == 0) {
+      return true;
+    }
+    if (shape()[i] != 1 && strides_[i] != step) {
+      return false;
+    }
+    step *= shape()[i];
+  }
+  return true;
+}
+
+Value allocate(Backend& backend, const Shape& shape, DType dtype) {
+  const auto bytes = static_cast<std::size_t>(num_elements(shape)) * size_of(dtype);
+  return Value(make_ref<HostTensor>(backend, shape, dtype, Storage::allocate(bytes)));
+}
+
+Value view_of(const Value& value, const Layout& layout) {
+  return Value(make_ref<HostTensor>(value.backend(), layout, value.dtype(), host(value).storage()));
+}
+
+void gather_dense(const void* from, const Layout& layout, std::size_t size, void* to) {
+  with_element(size, [&]<class T>() { gather_as(static_cast<const T*>(from), layout, static_cast<T*>(to)); });
+}
+
+void scatter_dense(const void* from, const Layout& layout, std::size_t size, void* to) {
+  with_element(size, [&]<class T>() { scatter_as(static_cast<const T*>(from), layout, static_cast<T*>(to)); });
+}
+
+bool may_overwrite(const OpCall& call, std::size_t i, const TensorSpec& spec) {
+  if ((call.donated >> i & 1) == 0) {
+    return false;
+  }
+  const Value& input = call.inputs[i];
+  return input.unique() && input.dtype() == spec.dtype && input.shape() == spec.shape &&
+         host(input).storage().unique() && host(input).is_contiguous();
+}
+
+}  // namespace sinter::backend

@@ -31,6 +31,14 @@ function(sinter_test name)
     set(filter "--gtest_filter=*${SINTER_TEST_NAMES}*:*${lower}*")
   endif()
 
+  if(SINTER_SANITIZE)
+    # A speed measured under a sanitizer says nothing.
+    if(NOT filter)
+      set(filter "--gtest_filter=*")
+    endif()
+    string(APPEND filter "-*speed*:*Speed*")
+  endif()
+
   add_executable(${ARG_PROGRAM} ${ARG_SOURCES})
   add_dependencies(sinter_tests ${ARG_PROGRAM})
   # Tests are compiled once and run once: optimising them costs more than it gives.

@@ -13,6 +13,7 @@ import json
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -67,7 +68,7 @@ def parse_case_list(text):
 
 
 def list_cases(entry):
-    if not entry.is_gtest:
+    if not entry.is_gtest or not entry.command:
         return [entry.name]
     done = subprocess.run(entry.command + ["--gtest_list_tests"], capture_output=True, text=True,
                           cwd=entry.folder, timeout=120)
@@ -102,6 +103,8 @@ def read_report(path, status):
 
 
 def run_entry(entry, scratch):
+    if not entry.command:
+        return Result(failed=1, failures=["(not built)"])
     command, environment = list(entry.command), dict(os.environ, **entry.environment)
     report = os.path.join(scratch, entry.name.replace("/", "_") + ".json")
     if entry.is_gtest:
@@ -200,6 +203,7 @@ def self_test():
         assert read_report(path + ".none", -11).failed == 1, "a crash before the report is a failure"
         assert run_entry(Entry({"name": "x", "command": ["false"]}), folder).failed == 1
         assert run_entry(Entry({"name": "x", "command": ["true"]}), folder).passed == 1
+        assert run_entry(Entry({"name": "x"}), folder).failed == 1
 
 
 def main():
@@ -221,6 +225,8 @@ def main():
     if options.only:
         entries = select(entries, re.compile(options.only))
     if options.list:
+        if hasattr(signal, "SIGPIPE"):
+            signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # so that `| head` ends quietly
         for entry in entries:
             if entry.shard() == 0:
                 for case in entry.cases or list_cases(entry):

@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Probe loops for AVX-512, AVX2 and plain vectors.
+#include "benches/probes.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <thread>
+#include <vector>
+
+#include "sinter/base/os/clock.hpp"
+#include "sinter/base/os/cpu.hpp"
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
+namespace sinter::bench {
+namespace {
+
+constexpr std::size_t buffer_floats = std::size_t{32} << 20;  // 128 MiB: beyond every cache.
+
+/// Keeps a value alive without storing it.
+template <class T>
+void keep(const T& value) {
+  asm volatile("" : : "m"(value) : "memory");
+}
+
+#if defined(__x86_64__)
+
+// 16 independent chains hide the latency of two units at 4 cycles; the loop holds no memory access.
+#define SINTER_FMA_LOOP(Vector, fma, set1)                                                  \
+  Vector sums[16];                                                                          \
+  for (int i = 0; i < 16; ++i) {                                                            \
+    sums[i] = set1(1.0f + static_cast<float>(i));                                           \
+  }                                                                                         \
+  const Vector a = set1(0.999f);                                                            \
+  const Vector b = set1(0.001f);                                                            \
+  for (long n = 0; n < rounds; ++n) {                                                       \
+    _Pragma("GCC unroll 16") for (int i = 0; i < 16; ++i) { sums[i] = fma(sums[i], a, b); } \
+    asm volatile("");                                                                       \
+  }                                                                                         \
+  keep(sums)
+
+__attribute__((target("avx512f"))) void fma_avx512(long rounds) {
+  SINTER_FMA_LOOP(__m512, _mm512_fmadd_ps, _mm512_set1_ps);
+}
+
+// AVX2 has 16 registers: 12 chains and two operands.
+__attribute__((target("avx2,fma"))) void fma_avx2(long rounds) {
+  __m256 sums[12];
+  for (int i = 0; i < 12; ++i) {
+    sums[i] = _mm256_set1_ps(1.0f + static_cast<float>(i));
+  }
+  const __m256 a = _mm256_set1_ps(0.999f);
+  const __m256 b = _mm256_set1_ps(0.001f);
+  for (long n = 0; n < rounds; ++n) {
+#pragma GCC unroll 12
+    for (int i = 0; i < 12; ++i) {
+      sums[i] = _mm256_fmadd_ps(sums[i], a, b);
+    }
+    asm volatile("");
+  }
+  keep(sums);
+}
+
+__attribute__((target("avx512f,avx512vnni"))) void dot_vnni(long rounds) {
+  __m512i sums[16];
+  for (int i = 0; i < 16; ++i) {
+    sums[i] = _mm512_set1_epi32(i);
+  }
+  const __m512i a = _mm512_set1_epi8(3);
+  const __m512i b = _mm512_set1_epi8(5);
+  for (long n = 0; n < rounds; ++n) {
+#pragma GCC unroll 16
+    for (int i = 0; i < 16; ++i) {
+      sums[i] = _mm512_dpbusd_epi32(sums[i], a, b);
+    }
+    asm volatile("");
+  }
+  keep(sums);
+}
+
+__attribute__((target("avx2"))) void read_all(const float* data, std::size_t count) {
+  __m256 sums[8] = {};
+  for (std::size_t i = 0; i < count; i += 64) {
+#pragma GCC unroll 8
+    for (int k = 0; k < 8; ++k) {
+      sums[k] = _mm256_add_ps(sums[k], _mm256_load_ps(data + i + 8 * k));
+    }
+  }
+  keep(sums);
+}
+
+__attribute__((target("avx2"))) void copy_all(const float* from, float* to, std::size_t count) {
+  for (std::size_t i = 0; i < count; i += 32) {
+#pragma GCC unroll 4
+    for (int k = 0; k < 4; ++k) {
+      _mm256_stream_ps(to + i + 8 * k, _mm256_load_ps(from + i + 8 * k));
+    }
+  }
+  _mm_sfence();
+}
+
+__attribute__((target("avx2"))) void update_all(float* data, std::size_t count) {
+  const __m256 factor = _mm256_set1_ps(0.9999f);
+  for (std::size_t i = 0; i < count; i += 32) {
+#pragma GCC unroll 4
+    for (int k = 0; k < 4; ++k) {
+      float* at = data + i + 8 * k;
+      _mm256_store_ps(at, _mm256_mul_ps(_mm256_load_ps(at), factor));
+    }
+  }
+}
+
+#endif
+
+// Machines without AVX2 get what the compiler makes of plain loops.
+void fma_plain(long rounds) {
+  typedef float Vector __attribute__((vector_size(16)));
+  Vector sums[16] = {};
+  const Vector a = {0.999f, 0.999f, 0.999f, 0.999f};
+  for (long n = 0; n < rounds; ++n) {
+    for (Vector& sum : sums) {
+      sum = sum * a + a;
+    }
+    asm volatile("" : "+m"(sums));
+  }
+}
+
+void read_plain(const float* data, std::size_t count) {
+  float sums[16] = {};
+  for (std::size_t i = 0; i < count; i += 16) {
+    for (int k = 0; k < 16; ++k) {
+      sums[k] += data[i + k];
+    }
+  }
+  keep(sums);
+}
+
+void update_plain(float* data, std::size_t count) {
+  for (std::size_t i = 0; i < count; ++i) {
+    data[i] *= 0.9999f;
+  }
+}
+
+/// The best rate of `rounds` runs of `work(thread)` on all threads at once.
+template <class Work>
+double best_rate(int threads, double amount_per_thread, int rounds, const Work& work) {
+  double best = 0;
+  for (int round = 0; round < rounds; ++round) {
+    const double begin = os::monotonic_seconds();
+    std::vector<std::thread> others;
+    for (int t = 1; t < threads; ++t) {
+      others.emplace_back([&work, t] { work(t); });
+    }
+    work(0);
+    for (std::thread& other : others) {
+      other.join();
+    }
+    const double seconds = os::monotonic_seconds() - begin;
+    best = std::max(best, amount_per_thread * threads / seconds);
+  }
+  return best;
+}
+
+struct FreeAligned {
+  void operator()(float* memory) const { std::free(memory); }
+};
+using Buffer = std::unique_ptr<float, FreeAligned>;
+
+Buffer make_buffer() {
+  Buffer buffer(static_cast<float*>(std::aligned_alloc(64, buffer_floats * sizeof(float))));
+  for (std::size_t i = 0; i < buffer_floats; ++i) {
+    buffer.get()[i] = static_cast<float>(i % 1021) * 0.001f;
+  }
+  return buffer;
+}
+
+void probe_arithmetic(Limits& limits, int threads) {
+  const long rounds = 1 << 20;
+  limits.isa = "plain";
+#if defined(__x86_64__)
+  const os::CpuFeatures& cpu = os::cpu_features();
+  if (cpu.avx512f) {
+    limits.isa = "avx512";
+    limits.f32_flops =
+        best_rate(threads, 2.0 * 16 * 16 * rounds, 20, [&](int) { fma_avx512(rounds); });
+  } else if (cpu.avx2 && cpu.fma) {
+    limits.isa = "avx2";
+    limits.f32_flops =
+        best_rate(threads, 2.0 * 8 * 12 * rounds, 20, [&](int) { fma_avx2(rounds); });
+  }
+  if (cpu.avx512f && cpu.avx512vnni) {
+    limits.int8_ops =
+        best_rate(threads, 2.0 * 64 * 16 * rounds, 20, [&](int) { dot_vnni(rounds); });
+  }
+#endif
+  if (limits.f32_flops == 0) {
+    limits.f32_flops =
+        best_rate(threads, 2.0 * 4 * 16 * rounds, 10, [&](int) { fma_plain(rounds); });
+  }
+}
+
+void probe_memory(Limits& limits, int threads) {
+  const Buffer a = make_buffer();
+  const Buffer b = make_buffer();
+  const std::size_t part = buffer_floats / static_cast<std::size_t>(threads) / 64 * 64;
+  const double bytes = static_cast<double>(part) * sizeof(float);
+  bool avx2 = false;
+#if defined(__x86_64__)
+  avx2 = os::cpu_features().avx2;
+#endif
+  const auto at = [&](const Buffer& buffer, int thread) {
+    return buffer.get() + part * static_cast<std::size_t>(thread);
+  };
+  const int rounds = 12;
+  limits.read_bytes = best_rate(threads, bytes, rounds, [&](int t) {
+#if defined(__x86_64__)
+    if (avx2) {
+      return read_all(at(a, t), part);
+    }
+#endif
+    read_plain(at(a, t), part);
+  });
+  limits.copy_bytes = best_rate(threads, 2 * bytes, rounds, [&](int t) {
+#if defined(__x86_64__)
+    if (avx2) {
+      return copy_all(at(a, t), at(b, t), part);
+    }
+#endif
+    std::memcpy(at(b, t), at(a, t), part * sizeof(float));
+  });
+  limits.update_bytes = best_rate(threads, 2 * bytes, rounds, [&](int t) {
+#if defined(__x86_64__)
+    if (avx2) {
+      return update_all(at(a, t), part);
+    }
+#endif
+    update_plain(at(a, t), part);
+  });
+}
+
+}  // namespace
+
+Limits probe_limits(int threads) {
+  Limits limits;
+  probe_arithmetic(limits, threads);
+  probe_memory(limits, threads);
+  return limits;
+}
+
+}  // namespace sinter::bench

@@ -47,8 +47,6 @@ struct ConvPlan {
   int64_t parts = 0;
   size_t shared_bytes = 0;
   size_t scratch_bytes = 0;
-  int32_t method = 0;       ///< private to the kernel
-  int64_t detail[8] = {};   ///< private to the kernel
 };
 
 }  // namespace sinter::portable

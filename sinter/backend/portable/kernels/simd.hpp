@@ -150,6 +150,8 @@ struct simd_mask {
   friend SINTER_FORCE_INLINE simd_mask operator|(simd_mask a, simd_mask b) { return simd_mask(a.v | b.v); }
   friend SINTER_FORCE_INLINE simd_mask operator^(simd_mask a, simd_mask b) { return simd_mask(a.v ^ b.v); }
   friend SINTER_FORCE_INLINE simd_mask operator!(simd_mask a) { return simd_mask(~a.v); }
+  friend SINTER_FORCE_INLINE simd_mask operator!=(simd_mask a, simd_mask b) { return a ^ b; }
+  friend SINTER_FORCE_INLINE simd_mask operator==(simd_mask a, simd_mask b) { return !(a ^ b); }
   friend SINTER_FORCE_INLINE simd_mask operator&&(simd_mask a, simd_mask b) { return a & b; }
   friend SINTER_FORCE_INLINE simd_mask operator||(simd_mask a, simd_mask b) { return a | b; }
 };

@@ -1,0 +1,418 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Forward and data gradient: weight packing and the three ways to run a chunk of one image.
+#pragma once
+
+#include "sinter/backend/portable/kernels/conv_geometry.hpp"
+#include "sinter/backend/portable/kernels/gemm_core.hpp"
+
+namespace sinter::portable::SINTER_ISA {
+
+namespace {
+
+constexpr int64_t conv_cols = tile_cols<float>;
+
+// ---- shared buffer: taps of each phase, then packed weights ----
+
+struct PhaseTaps {
+  int64_t count;
+  int64_t weights;  ///< offset in floats of this phase's weights within a group
+  Tap taps[1];      ///< kh * kw of them
+};
+
+struct GatherShared {
+  int64_t phase_bytes, taps_bytes, group_floats;
+  GatherShared(const Gather& g) {
+    phase_bytes = int64_t(sizeof(PhaseTaps)) + (g.kh * g.kw - 1) * int64_t(sizeof(Tap));
+    taps_bytes = round_up(phase_bytes * g.phases(), 64);
+    const int64_t width = g.method == ConvMethod::blocked ? round_up(g.o, conv_cols) : g.o;
+    group_floats = round_up(width * g.c * g.kh * g.kw, 16);
+  }
+  size_t bytes(const Gather& g) const { return size_t(taps_bytes + group_floats * g.groups * 4); }
+  PhaseTaps* phase(void* shared, int64_t i) const {
+    return reinterpret_cast<PhaseTaps*>(static_cast<char*>(shared) + i * phase_bytes);
+  }
+  const PhaseTaps* phase(const void* shared, int64_t i) const {
+    return phase(const_cast<void*>(shared), i);
+  }
+  float* weights(void* shared, int64_t group) const {
+    return reinterpret_cast<float*>(static_cast<char*>(shared) + taps_bytes) + group * group_floats;
+  }
+};
+
+/// Strides of the weight tensor seen as [o][c][tap] within a group.
+struct WeightView {
+  const float* w;
+  int64_t o, c;
+};
+
+/// [block of conv_cols outputs][block of 16 channels][tap][channel][conv_cols], outputs padded with zeros.
+inline void pack_weights_blocked(const Gather& g, const PhaseTaps& t, WeightView v, float* out) {
+  for (int64_t o = 0; o < g.o; o += conv_cols) {
+    const int64_t width = min64(conv_cols, g.o - o);
+    for (int64_t cb = 0; cb < g.c; cb += channel_block) {
+      const int64_t cn = min64(channel_block, g.c - cb);
+      for (int64_t c = 0; c < cn; ++c) {
+        const float* src = v.w + o * v.o + (cb + c) * v.c;
+        for (int64_t k = 0; k < t.count; ++k) {
+          float* dst = out + (k * cn + c) * conv_cols;
+          const float* from = src + t.taps[k].index;
+          for (int64_t q = 0; q < width; ++q) {
+            dst[q] = from[q * v.o];
+          }
+          zero_run(dst + width, conv_cols - width);
+        }
+      }
+      out += t.count * cn * conv_cols;
+    }
+  }
+}
+
+/// [panel of outputs][channel][tap][panel height], heights equal within one.
+inline void pack_weights_rows(const Gather& g, const PhaseTaps& t, WeightView v, float* out) {
+  const int64_t panels = ceil_div(g.o, tile_rows);
+  for (int64_t q = 0; q < panels; ++q) {
+    const int64_t first = g.o * q / panels;
+    const int64_t height = g.o * (q + 1) / panels - first;
+    for (int64_t c = 0; c < g.c; ++c) {
+      for (int64_t k = 0; k < t.count; ++k) {
+        for (int64_t r = 0; r < height; ++r) {
+          *out++ = v.w[(first + r) * v.o + c * v.c + t.taps[k].index];
+        }
+      }
+    }
+  }
+}
+
+inline void gather_prepare(const ConvShape& s, const Gather& g, bool forward, const float* weight,
+                           void* shared) {
+  const GatherShared l(g);
+  const int64_t taps = g.kh * g.kw;
+  const int64_t width = g.method == ConvMethod::blocked ? round_up(g.o, conv_cols) : g.o;
+  int64_t offset = 0;
+  for (int64_t p = 0; p < g.phases(); ++p) {
+    PhaseTaps* t = l.phase(shared, p);
+    t->count = list_taps(s, g, forward, p / g.os_w, p % g.os_w, t->taps);
+    t->weights = offset;
+    offset += t->count * g.c * width;
+    for (int64_t group = 0; group < g.groups; ++group) {
+      WeightView v{};
+      // The tensor is [co][ci / groups][taps]; out and in swap roles in the data gradient.
+      const int64_t ci = s.ci / s.groups;
+      v.w = weight + group * (s.co / s.groups) * ci * taps;
+      v.o = forward ? ci * taps : taps;
+      v.c = forward ? taps : ci * taps;
+      float* out = l.weights(shared, group) + t->weights;
+      if (g.method == ConvMethod::blocked) {
+        pack_weights_blocked(g, *t, v, out);
+      } else {
+        pack_weights_rows(g, *t, v, out);
+      }
+    }
+  }
+}
+
+// ---- one chunk of one image and group ----
+
+struct ChunkWork {
+  const float* image;    ///< padded chunk
+  const float* weights;  ///< of the group and phase
+  const PhaseTaps* taps;
+  const float* bias;     ///< of the group, or null
+  float* out;            ///< of the image and group, at the phase's first position
+  int64_t i0, i1, cols;  ///< rows and columns of the phase to produce
+};
+
+struct PositionTile {
+  const float* a;
+  const float* b;
+  const PhaseTaps* taps;
+  int64_t blocks, block_stride, last_channels;
+  const float* bias;  ///< at the tile's first output channel, or null
+  float* out;         ///< first channel, first position
+  int64_t channels;   ///< valid output channels
+  int64_t plane, step;
+};
+
+/// R positions × conv_cols output channels over all input channels and taps, written transposed.
+template <int R>
+__attribute__((noinline)) void position_tile(const PositionTile& p) {
+  constexpr int W = native_lanes<float>;
+  using S = simd<float, W>;
+  S acc[R][tile_vectors];
+#pragma GCC unroll 4
+  for (int j = 0; j < tile_vectors; ++j) {
+    S start(0.0f);
+    if (p.bias != nullptr) {
+      start = load_partial<float, W>(p.bias + j * W, int(min64(max64(p.channels - j * W, 0), W)));
+    }
+#pragma GCC unroll 16
+    for (int i = 0; i < R; ++i) {
+      acc[i][j] = start;
+    }
+  }
+  const float* b = p.b;
+  for (int64_t cb = 0; cb < p.blocks; ++cb) {
+    const int64_t cn = cb + 1 < p.blocks ? channel_block : p.last_channels;
+    const float* image = p.a + cb * p.block_stride;
+    for (int64_t t = 0; t < p.taps->count; ++t) {
+      multiply_tile<float, R, tile_vectors, false>(acc, cn, image + p.taps->taps[t].offset,
+                                                   channel_block, 1, b, conv_cols, 0);
+      b += cn * conv_cols;
+    }
+  }
+#pragma GCC unroll 4
+  for (int j = 0; j < tile_vectors; ++j) {
+    const int64_t valid = min64(p.channels - j * W, W);
+    if (valid <= 0) {
+      break;
+    }
+#pragma GCC unroll 4
+    for (int base = 0; base < R; base += W) {
+      constexpr int rows_all = R;
+      const int rows = rows_all - base < W ? rows_all - base : W;
+      S r[W];
+#pragma GCC unroll 16
+      for (int i = 0; i < W; ++i) {
+        r[i] = base + i < R ? acc[base + i < R ? base + i : 0][j] : S(0.0f);
+      }
+      transpose_registers(r);
+      float* out = p.out + j * W * p.plane + base * p.step;
+      if (p.step == 1) {
+#pragma GCC unroll 16
+        for (int c = 0; c < W; ++c) {
+          if (c < valid) {
+            store_partial(r[c], out + c * p.plane, rows);
+          }
+        }
+      } else {
+#pragma GCC unroll 16
+        for (int c = 0; c < W; ++c) {
+          if (c < valid) {
+            for (int i = 0; i < rows; ++i) {
+              out[c * p.plane + i * p.step] = r[c][i];
+            }
+          }
+        }
+      }
+    }
+  }
+}
+
+using PositionFn = void (*)(const PositionTile& p);
+template <class, int R>
+struct MakePosition {
+  static constexpr PositionFn fn = position_tile<R>;
+};
+
+inline void run_blocked(const Gather& g, const ChunkWork& w) {
+  static constexpr TileTable<float, MakePosition, PositionFn> table;
+  PositionTile p{};
+  p.taps = w.taps;
+  p.blocks = g.blocks();
+  p.block_stride = g.chunk_in_rows(w.i1 - w.i0) * g.row_stride();
+  p.last_channels = g.c - (p.blocks - 1) * channel_block;
+  p.plane = g.out_h * g.out_w;
+  p.step = g.os_w;
+  const int64_t tiles = ceil_div(w.cols, tile_rows);
+  for (int64_t o = 0; o < g.o; o += conv_cols) {
+    p.b = w.weights + o * g.c * w.taps->count;
+    p.bias = w.bias == nullptr ? nullptr : w.bias + o;
+    p.channels = min64(conv_cols, g.o - o);
+    for (int64_t i = w.i0; i < w.i1; ++i) {
+      for (int64_t q = 0; q < tiles; ++q) {
+        const int64_t j = w.cols * q / tiles;
+        p.a = w.image + (i - w.i0) * g.is_h * g.row_stride() + j * channel_block;
+        p.out = w.out + o * p.plane + i * g.os_h * g.out_w + j * g.os_w;
+        table.fn[w.cols * (q + 1) / tiles - j](p);
+      }
+    }
+  }
+}
+
+/// Packs conv_cols consecutive positions (row major over rows × cols of the phase) for every channel and tap.
+inline void pack_positions(const Gather& g, const ChunkWork& w, int64_t first, int64_t count,
+                           float* panel) {
+  constexpr int W = native_lanes<float>;
+  struct Run {
+    int64_t from, to, length;
+  };
+  Run runs[conv_cols];
+  int64_t total = 0;
+  for (int64_t done = 0; done < count; ++total) {
+    const int64_t i = (first + done) / w.cols;
+    const int64_t j = (first + done) % w.cols;
+    runs[total].from = i * g.is_h * g.row_stride() + j;
+    runs[total].to = done;
+    runs[total].length = min64(w.cols - j, count - done);
+    done += runs[total].length;
+  }
+  const int64_t plane = g.chunk_in_rows(w.i1 - w.i0) * g.row_stride();
+  for (int64_t c = 0; c < g.c; ++c) {
+    for (int64_t t = 0; t < w.taps->count; ++t, panel += conv_cols) {
+      const float* src = w.image + c * plane + w.taps->taps[t].offset;
+      // Whole vectors: each run overwrites what the one before wrote too far; image and panel have slack.
+      for (int64_t r = 0; r < total; ++r) {
+        for (int64_t x = 0; x < runs[r].length; x += W) {
+          simd<float, W>::load(src + runs[r].from + x).store(panel + runs[r].to + x);
+        }
+      }
+    }
+  }
+}
+
+inline void run_panel(const Gather& g, const ChunkWork& w, float* panel) {
+  static constexpr TileTable<float, MakePacked, TileFn<float>> table;
+  const int64_t plane = g.out_h * g.out_w;
+  const int64_t positions = (w.i1 - w.i0) * w.cols;
+  const int64_t k = g.c * w.taps->count;
+  const int64_t panels = ceil_div(g.o, tile_rows);
+  const bool dense = g.os_h == 1 && g.os_w == 1;
+  for (int64_t first = 0; first < positions; first += conv_cols) {
+    const int64_t count = min64(conv_cols, positions - first);
+    pack_positions(g, w, first, count, panel);
+    for (int64_t q = 0; q < panels; ++q) {
+      const int64_t o = g.o * q / panels;
+      const int64_t height = g.o * (q + 1) / panels - o;
+      TileOut<float> out;
+      out.row_bias = w.bias == nullptr ? nullptr : w.bias + o;
+      out.cols = count;
+      float tile[tile_rows * conv_cols];
+      out.c = dense ? w.out + o * plane + w.i0 * g.out_w + first : tile;
+      out.ld = dense ? plane : conv_cols;
+      table.fn[height](k, w.weights + o * k, panel, out);
+      for (int64_t r = 0; r < height && !dense; ++r) {
+        for (int64_t x = 0; x < count; ++x) {
+          const int64_t i = w.i0 + (first + x) / w.cols;
+          const int64_t j = (first + x) % w.cols;
+          w.out[(o + r) * plane + i * g.os_h * g.out_w + j * g.os_w] = tile[r * conv_cols + x];
+        }
+      }
+    }
+  }
+}
+
+/// R output channels, U vectors of positions along one row, read in place.
+template <int R, int U>
+SINTER_FORCE_INLINE void row_tile(const Gather& g, const ChunkWork& w, int64_t i, int64_t j) {
+  constexpr int W = native_lanes<float>;
+  using S = simd<float, W>;
+  S acc[R][U];
+  for (int r = 0; r < R; ++r) {
+    for (int u = 0; u < U; ++u) {
+      acc[r][u] = S(w.bias == nullptr ? 0.0f : w.bias[r]);
+    }
+  }
+  const int64_t block_plane = g.chunk_in_rows(w.i1 - w.i0) * g.row_stride();
+  const float* b = w.weights;
+  for (int64_t c = 0; c < g.c; ++c) {
+    const float* image = w.image + c * block_plane + (i - w.i0) * g.is_h * g.row_stride() + j;
+    for (int64_t t = 0; t < w.taps->count; ++t, b += R) {
+      const float* src = image + w.taps->taps[t].offset;
+#pragma GCC unroll 4
+      for (int u = 0; u < U; ++u) {
+        const S x = S::load(src + u * W);  // may run into the slack; those lanes are not stored
+#pragma GCC unroll 4
+        for (int r = 0; r < R; ++r) {
+          acc[r][u] = fma(S(b[r]), x, acc[r][u]);
+        }
+      }
+    }
+  }
+  for (int r = 0; r < R; ++r) {
+    float* out = w.out + r * g.out_h * g.out_w + i * g.os_h * g.out_w + j * g.os_w;
+    for (int u = 0; u < U; ++u) {
+      const int n = int(min64(max64(w.cols - j - u * W, 0), W));
+      if (g.os_w == 1) {
+        store_partial(acc[r][u], out + u * W, n);
+      } else {
+        for (int x = 0; x < n; ++x) {
+          out[(u * W + x) * g.os_w] = acc[r][u][x];
+        }
+      }
+    }
+  }
+}
+template <int R>
+__attribute__((noinline)) void run_direct(const Gather& g, const ChunkWork& w) {
+  constexpr int W = native_lanes<float>;
+  constexpr int U = 3;
+  for (int64_t i = w.i0; i < w.i1; ++i) {
+    int64_t j = 0;
+    for (; j + (U - 1) * W < w.cols; j += U * W) {
+      row_tile<R, U>(g, w, i, j);
+    }
+    for (; j < w.cols; j += W) {
+      row_tile<R, 1>(g, w, i, j);
+    }
+  }
+}
+
+inline size_t gather_scratch_bytes(const Gather& g) {
+  int64_t floats = round_up(g.image_floats(), 16);
+  if (g.method == ConvMethod::panel) {
+    floats += (g.c * g.kh * g.kw + 2) * conv_cols;
+  }
+  return size_t(floats * 4);
+}
+
+inline void gather_task(const Gather& g, const float* in, float* out, const float* bias,
+                        const void* shared, void* scratch, int64_t task) {
+  const GatherShared l(g);
+  const int64_t chunk = task % g.chunks;
+  const int64_t group = task / g.chunks % g.groups;
+  const int64_t image = task / g.chunks / g.groups;
+  int64_t i0 = 0;
+  int64_t i1 = 0;
+  const Window window = chunk_window(g, chunk, &i0, &i1);
+  float* padded = static_cast<float*>(scratch);
+  const float* src = in + (image * g.groups + group) * g.c * g.in_h * g.in_w;
+  const int64_t plane = g.chunk_in_rows(i1 - i0) * g.row_stride();
+  for (int64_t b = 0; b < g.blocks(); ++b) {
+    const float* from = src + b * g.block() * g.in_h * g.in_w;
+    if (g.method == ConvMethod::blocked) {
+      copy_blocked(from, min64(channel_block, g.c - b * channel_block), channel_block, window,
+                   padded + b * plane);
+    } else {
+      copy_planar(from, window, padded + b * plane);
+    }
+  }
+  // Slack after the image is read into lanes that are never stored: give it defined contents.
+  zero_run(padded + g.blocks() * plane, 4 * channel_block);
+  for (int64_t p = 0; p < g.phases(); ++p) {
+    ChunkWork w{};
+    w.image = padded;
+    w.taps = l.phase(shared, p);
+    w.weights = l.weights(const_cast<void*>(shared), group) + w.taps->weights;
+    w.bias = bias == nullptr ? nullptr : bias + group * g.o;
+    w.out = out + (image * g.groups + group) * g.o * g.out_h * g.out_w + p / g.os_w * g.out_w +
+            p % g.os_w;
+    w.i0 = i0;
+    w.i1 = min64(i1, g.phase_rows(p / g.os_w));
+    w.cols = g.phase_cols(p % g.os_w);
+    if (w.i1 <= w.i0 || w.cols <= 0) {
+      continue;
+    }
+    // The chunk was padded for i1 - i0 rows; shorter phases keep that plane stride.
+    Gather view = g;
+    if (w.i1 != i1) {
+      view.hi_h += (i1 - w.i1) * g.is_h;
+    }
+    if (g.method == ConvMethod::blocked) {
+      run_blocked(view, w);
+    } else if (g.method == ConvMethod::panel) {
+      run_panel(view, w, padded + round_up(g.image_floats(), 16));
+    } else if (g.o == 1) {
+      run_direct<1>(view, w);
+    } else if (g.o == 2) {
+      run_direct<2>(view, w);
+    } else if (g.o == 3) {
+      run_direct<3>(view, w);
+    } else {
+      run_direct<4>(view, w);
+    }
+  }
+}
+
+}  // namespace
+
+}  // namespace sinter::portable::SINTER_ISA

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Block kernels of the elementwise group `bits`.
+#include "sinter/backend/portable/kernels/elementwise_block.hpp"
+#include "sinter/ops/bits.hpp"
+
+namespace sinter::portable::SINTER_ISA {
+
+void fill_bits(ElementwiseTable& table) {
+#define SINTER_OP(Struct, name, group)
+#define SINTER_ELEMENTWISE(Struct, name, group) \
+  fill_rows<ops::Struct, same_group(#group, "bits"), int(OpCode::name), true>(table);
+#include "sinter/ops/ops.def"
+}
+
+}  // namespace sinter::portable::SINTER_ISA

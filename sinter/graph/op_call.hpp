@@ -9,6 +9,7 @@
 
 #include "sinter/base/loc.hpp"
 #include "sinter/base/small_vector.hpp"
+#include "sinter/graph/saves.hpp"
 #include "sinter/graph/value.hpp"
 #include "sinter/types/layout.hpp"
 
@@ -69,12 +70,6 @@ struct AttributeRow {
   const void* (*clone)(const void* attributes) = nullptr;  ///< null: the op has no attributes
   void (*destroy)(const void* attributes) = nullptr;
   void (*print)(const void* attributes, std::string& out) = nullptr;
-};
-
-/// Which inputs and outputs a gradient reads, as bit masks. Nothing else is kept for it.
-struct Saves {
-  std::uint64_t inputs = 0;
-  std::uint64_t outputs = 0;
 };
 
 /// Numbers about an op that tests and tables need.

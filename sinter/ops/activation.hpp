@@ -2,7 +2,7 @@
 // Activation functions.
 #pragma once
 
-#include "sinter/ops/op.hpp"
+#include "sinter/ops/formula.hpp"
 
 namespace sinter::ops {
 

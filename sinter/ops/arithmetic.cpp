@@ -6,6 +6,7 @@
 
 #include "sinter/base/error.hpp"
 #include "sinter/ops/functions.hpp"
+#include "sinter/ops/op.hpp"
 
 namespace sinter::ops {
 

@@ -2,7 +2,7 @@
 // Elementwise arithmetic.
 #pragma once
 
-#include "sinter/ops/op.hpp"
+#include "sinter/ops/formula.hpp"
 
 namespace sinter::ops {
 

@@ -2,7 +2,7 @@
 // Elementwise comparisons, logic and tests; all give bool.
 #pragma once
 
-#include "sinter/ops/op.hpp"
+#include "sinter/ops/formula.hpp"
 
 namespace sinter::ops {
 

@@ -2,7 +2,7 @@
 // Elementwise exponentials, logarithms, roots and powers.
 #pragma once
 
-#include "sinter/ops/op.hpp"
+#include "sinter/ops/formula.hpp"
 
 namespace sinter::ops {
 

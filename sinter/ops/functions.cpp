@@ -4,6 +4,7 @@
 
 #include "sinter/ops/arithmetic.hpp"
 #include "sinter/ops/create.hpp"
+#include "sinter/ops/op.hpp"
 #include "sinter/ops/reduce.hpp"
 #include "sinter/ops/view.hpp"
 

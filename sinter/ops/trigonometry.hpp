@@ -2,7 +2,7 @@
 // Elementwise circular and hyperbolic functions; angles are in radians.
 #pragma once
 
-#include "sinter/ops/op.hpp"
+#include "sinter/ops/formula.hpp"
 
 namespace sinter::ops {
 

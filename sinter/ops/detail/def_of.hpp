@@ -12,41 +12,6 @@ concept Elementwise = std::derived_from<O, Unary> || std::derived_from<O, Binary
                       std::derived_from<O, Ternary>;
 template <class O>
 concept Reduction = std::derived_from<O, ReduceDims> && requires { O::template init<double>(); };
-template <class O>
-inline constexpr bool gives_bool = std::derived_from<O, Compare> || std::derived_from<O, Test>;
-
-/// The op of a call; an op without attributes needs none to be there.
-template <class O>
-O op_from(const void* attributes) {
-  if constexpr (std::is_empty_v<O>) {
-    return O{};
-  } else {
-    return *static_cast<const O*>(attributes);
-  }
-}
-
-/// The formula on `T`, for each side: -1 the value, else the gradient of input `side`.
-template <class O, int side, class T>
-SINTER_INLINE auto formula(const O& op, const T* x) {
-  if constexpr (side < 0) {
-    if constexpr (O::arity == 1) {
-      return op.forward(x[0]);
-    } else if constexpr (O::arity == 2) {
-      return op.forward(x[0], x[1]);
-    } else {
-      return op.forward(x[0], x[1], x[2]);
-    }
-  } else if constexpr (O::arity == 1) {
-    return op.backward(x[0], x[1], x[2]);
-  } else if constexpr (side == 0) {
-    return op.grad_a(x[0], x[1], x[2], x[3]);
-  } else {
-    return op.grad_b(x[0], x[1], x[2], x[3]);
-  }
-}
-template <class O, int side>
-inline constexpr int formula_arity = side < 0 ? O::arity : O::arity + 2;
-
 template <class O, int side, class T>
 void scalar_block(const void* attributes, const void* const* inputs, void* output, std::int64_t n) {
   const O op = op_from<O>(attributes);
@@ -60,12 +25,6 @@ void scalar_block(const void* attributes, const void* const* inputs, void* outpu
     static_cast<R*>(output)[i] = static_cast<R>(formula<O, side>(op, x));
   }
 }
-
-template <class O>
-constexpr bool takes_floats = O::info.domain == Domain::floating ||
-                              O::info.domain == Domain::numeric || O::info.domain == Domain::any;
-template <class O>
-constexpr bool takes_integers = O::info.domain != Domain::floating;
 
 template <class O, int side>
 constexpr ElementwiseRow make_elementwise_row() {

@@ -71,7 +71,8 @@ TEST(Collate, pairs_tuples_and_own_types) {
 TEST(Cases, DAT_05_missing_collate_is_named_by_the_compiler) {
   const std::string root = SINTER_TEST_ROOT;
   const std::string command = "LC_ALL=C '" SINTER_TEST_CXX "' -std=c++20 -fsyntax-only -I'" + root +
-                              "' -x c++ '" + root + "/sinter/data/testdata/missing_collate.cc' 2>&1";
+                              "' -x c++ '" + root +
+                              "/sinter/data/testdata/missing_collate.cc' 2>&1";
   FILE* pipe = popen(command.c_str(), "r");
   ASSERT_NE(pipe, nullptr);
   std::string output;

@@ -171,8 +171,8 @@ CsvTable parse_csv(std::string_view text, std::string_view origin, const CsvOpti
       }
     }
     if (fields != table.columns_.size()) {
-      throw FormatError(fmt::format("{}: the row at line {} has {} fields, expected {}", origin, line,
-                                    fields, table.columns_.size()));
+      throw FormatError(fmt::format("{}: the row at line {} has {} fields, expected {}", origin,
+                                    line, fields, table.columns_.size()));
     }
     ++table.rows_;
   }

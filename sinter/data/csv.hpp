@@ -29,8 +29,8 @@ class CsvTable {
   std::string_view at(std::int64_t row, std::int64_t column) const;
   /// The number of the column called `name`; throws ArgumentError listing those there are.
   std::int64_t column(std::string_view name) const;
-  /// Columns as numbers [size(), columns]; all columns when none is named. Throws FormatError naming
-  /// the row and column of a field that is no number.
+  /// Columns as numbers [size(), columns]; all columns when none is named. Throws FormatError
+  /// naming the row and column of a field that is no number.
   HostData numbers(std::span<const std::string_view> names = {}, DType dtype = DType::f32) const;
 
  private:

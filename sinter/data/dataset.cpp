@@ -12,9 +12,10 @@ ColumnDataset::ColumnDataset(std::vector<HostData> columns) {
   for (std::size_t i = 0; i < columns.size(); ++i) {
     const Shape& shape = columns[i].shape();
     if (shape.rank() == 0 || shape[0] != columns[0].shape()[0]) {
-      throw ShapeError(fmt::format("ColumnDataset: column {} has shape {}, column 0 has {}; their "
-                                   "first sizes must be equal", i, shape.str(),
-                                   columns[0].shape().str()));
+      throw ShapeError(
+          fmt::format("ColumnDataset: column {} has shape {}, column 0 has {}; their "
+                      "first sizes must be equal",
+                      i, shape.str(), columns[0].shape().str()));
     }
   }
   size_ = columns.empty() ? 0 : columns[0].shape()[0];

@@ -31,10 +31,9 @@ using ItemOf = std::remove_cvref_t<decltype(std::declval<const D&>().get(std::in
 
 /// A dataset that makes whole batches faster than item by item: `batch(indices)`.
 template <class D>
-concept BatchDataset = Dataset<D> && requires(const D& dataset,
-                                              std::span<const std::int64_t> indices) {
-  dataset.batch(indices);
-};
+concept BatchDataset =
+    Dataset<D> &&
+    requires(const D& dataset, std::span<const std::int64_t> indices) { dataset.batch(indices); };
 
 /// One item of several tensors, such as {image, label}; a batch of them has the same fields.
 using Sample = std::vector<HostData>;

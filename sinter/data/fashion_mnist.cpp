@@ -15,8 +15,9 @@
 namespace sinter::data {
 namespace {
 
-constexpr std::string_view classes[] = {"T-shirt/top", "Trouser", "Pullover", "Dress", "Coat",
-                                        "Sandal", "Shirt", "Sneaker", "Bag", "Ankle boot"};
+constexpr std::string_view classes[] = {"T-shirt/top", "Trouser",   "Pullover", "Dress",
+                                        "Coat",        "Sandal",    "Shirt",    "Sneaker",
+                                        "Bag",         "Ankle boot"};
 
 // The file `stem` in `folder`, gzipped or not; empty when there is none.
 std::string find_in(const std::string& folder, const std::string& stem) {
@@ -46,16 +47,19 @@ std::string find_folder(const std::string& asked, const std::string& stem) {
     }
     tried += (tried.empty() ? "" : ", ") + folder;
   }
-  throw IoError(fmt::format("Fashion-MNIST: there is no {}[.gz] in {}; install it with `apt-get "
-                            "install dataset-fashion-mnist`, or name its folder in SINTER_DATA",
-                            stem, tried));
+  throw IoError(
+      fmt::format("Fashion-MNIST: there is no {}[.gz] in {}; install it with `apt-get "
+                  "install dataset-fashion-mnist`, or name its folder in SINTER_DATA",
+                  stem, tried));
 }
 
 HostData read_in(const std::string& folder, const std::string& stem) {
   const std::string path = find_in(folder, stem);
   if (path.empty()) {
-    throw IoError(fmt::format("Fashion-MNIST: {} lacks {}[.gz]; reinstall it with `apt-get install "
-                              "--reinstall dataset-fashion-mnist`", folder, stem));
+    throw IoError(
+        fmt::format("Fashion-MNIST: {} lacks {}[.gz]; reinstall it with `apt-get install "
+                    "--reinstall dataset-fashion-mnist`",
+                    folder, stem));
   }
   return read_idx(path);
 }
@@ -73,16 +77,18 @@ LabelledImages load_fashion_mnist(Split split, const std::string& asked) {
   const Shape& labels = out.labels.shape();
   if (out.images.dtype() != DType::u8 || shape.rank() != 3 || shape[1] != 28 || shape[2] != 28 ||
       out.labels.dtype() != DType::u8 || labels.rank() != 1 || labels[0] != shape[0]) {
-    throw FormatError(fmt::format("{}: expected images u8 [n, 28, 28] and labels u8 [n], got {} {} "
-                                  "and {} {}", folder, name_of(out.images.dtype()), shape.str(),
-                                  name_of(out.labels.dtype()), labels.str()));
+    throw FormatError(
+        fmt::format("{}: expected images u8 [n, 28, 28] and labels u8 [n], got {} {} "
+                    "and {} {}",
+                    folder, name_of(out.images.dtype()), shape.str(), name_of(out.labels.dtype()),
+                    labels.str()));
   }
   const auto values = out.labels.as<std::uint8_t>();
   const auto wrong = std::find_if(values.begin(), values.end(),
                                   [](std::uint8_t label) { return label >= std::size(classes); });
   if (wrong != values.end()) {
-    throw FormatError(fmt::format("{}: label {} is {}, expected 0 to 9", folder,
-                                  wrong - values.begin(), *wrong));
+    throw FormatError(
+        fmt::format("{}: label {} is {}, expected 0 to 9", folder, wrong - values.begin(), *wrong));
   }
   return out;
 }

@@ -88,8 +88,8 @@ class GzipSource final : public Source {
       } else if (inflateReset(&stream_) != Z_OK) {
         fail("could not go on after its first part");
       }
-    } else if (result == Z_BUF_ERROR || (result == Z_OK && made == 0 && stream_.avail_in == 0 &&
-                                         rest_.empty())) {
+    } else if (result == Z_BUF_ERROR ||
+               (result == Z_OK && made == 0 && stream_.avail_in == 0 && rest_.empty())) {
       fail("is truncated");
     } else if (result != Z_OK) {
       fail(stream_.msg ? stream_.msg : "is damaged");
@@ -109,15 +109,23 @@ class GzipSource final : public Source {
 
 DType dtype_of_code(unsigned code, std::string_view origin) {
   switch (code) {
-    case 0x08: return DType::u8;
-    case 0x09: return DType::i8;
-    case 0x0b: return DType::i16;
-    case 0x0c: return DType::i32;
-    case 0x0d: return DType::f32;
-    case 0x0e: return DType::f64;
+    case 0x08:
+      return DType::u8;
+    case 0x09:
+      return DType::i8;
+    case 0x0b:
+      return DType::i16;
+    case 0x0c:
+      return DType::i32;
+    case 0x0d:
+      return DType::f32;
+    case 0x0e:
+      return DType::f64;
     default:
-      throw FormatError(fmt::format("{}: expected an IDX type code of 0x08, 0x09, 0x0b, 0x0c, 0x0d "
-                                    "or 0x0e, got {:#04x}", origin, code));
+      throw FormatError(
+          fmt::format("{}: expected an IDX type code of 0x08, 0x09, 0x0b, 0x0c, 0x0d "
+                      "or 0x0e, got {:#04x}",
+                      origin, code));
   }
 }
 
@@ -139,10 +147,11 @@ struct Head {
 Head read_head(Source& source, std::string_view origin) {
   std::byte magic[4] = {};
   if (source.read(magic) != 4 || magic[0] != std::byte{0} || magic[1] != std::byte{0}) {
-    throw FormatError(fmt::format("{}: expected an IDX file, which starts with two zero bytes, a "
-                                  "type and a rank; got {:02x} {:02x} {:02x} {:02x}", origin,
-                                  std::to_integer<int>(magic[0]), std::to_integer<int>(magic[1]),
-                                  std::to_integer<int>(magic[2]), std::to_integer<int>(magic[3])));
+    throw FormatError(
+        fmt::format("{}: expected an IDX file, which starts with two zero bytes, a "
+                    "type and a rank; got {:02x} {:02x} {:02x} {:02x}",
+                    origin, std::to_integer<int>(magic[0]), std::to_integer<int>(magic[1]),
+                    std::to_integer<int>(magic[2]), std::to_integer<int>(magic[3])));
   }
   Head head{dtype_of_code(std::to_integer<unsigned>(magic[2]), origin), {}};
   const int rank = std::to_integer<int>(magic[3]);
@@ -177,9 +186,10 @@ Head read_head(Source& source, std::string_view origin) {
 HostData read_all(Source& source, std::string_view origin) {
   const Head head = read_head(source, origin);
   const auto truncated = [&](std::string_view got) {
-    return FormatError(fmt::format("{}: sizes {} of {} promise {} bytes, the file holds {}; it is "
-                                   "truncated", origin, head.shape.str(), name_of(head.dtype),
-                                   head.bytes, got));
+    return FormatError(
+        fmt::format("{}: sizes {} of {} promise {} bytes, the file holds {}; it is "
+                    "truncated",
+                    origin, head.shape.str(), name_of(head.dtype), head.bytes, got));
   };
   if (head.bytes > source.most_left()) {
     throw truncated(fmt::format("at most {}", source.most_left()));
@@ -197,9 +207,10 @@ HostData read_all(Source& source, std::string_view origin) {
   }
   std::byte extra[1];
   if (source.read(extra) != 0) {
-    throw FormatError(fmt::format("{}: the file goes on after the {} bytes that sizes {} of {} "
-                                  "promise", origin, head.bytes, head.shape.str(),
-                                  name_of(head.dtype)));
+    throw FormatError(
+        fmt::format("{}: the file goes on after the {} bytes that sizes {} of {} "
+                    "promise",
+                    origin, head.bytes, head.shape.str(), name_of(head.dtype)));
   }
   to_native(bytes, size_of(head.dtype));
   return HostData(head.shape, head.dtype, std::move(bytes));

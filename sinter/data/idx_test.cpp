@@ -100,7 +100,8 @@ TEST(Idx, hostile_gzip) {
 }
 
 TEST(Idx, gzip_bombs_use_little_memory) {
-  // 32 MiB of zeros behind a header that promises six bytes, and six behind one that promises 2 GiB.
+  // 32 MiB of zeros behind a header that promises six bytes, and six behind one that promises 2
+  // GiB.
   const std::string bomb = gzip("\0\0\x08\1\0\0\0\6"s + std::string(32u << 20, '\0'));
   EXPECT_LT(bomb.size(), 100'000u);
   const std::size_t before = os::peak_resident_bytes();
@@ -117,10 +118,18 @@ TEST(Idx, mutated_files_only_throw_format_errors) {
       for (unsigned edit = 0; edit < 1 + random() % 3 && !file.empty(); ++edit) {
         const std::size_t at = random() % file.size();
         switch (random() % 4) {
-          case 0: file[at] = static_cast<char>(file[at] ^ (1 << random() % 8)); break;
-          case 1: file[at] = static_cast<char>(random()); break;
-          case 2: file.resize(at); break;
-          default: file.insert(at, random() % 5, static_cast<char>(random())); break;
+          case 0:
+            file[at] = static_cast<char>(file[at] ^ (1 << random() % 8));
+            break;
+          case 1:
+            file[at] = static_cast<char>(random());
+            break;
+          case 2:
+            file.resize(at);
+            break;
+          default:
+            file.insert(at, random() % 5, static_cast<char>(random()));
+            break;
         }
       }
       try {

@@ -23,8 +23,8 @@ ImageBatch collate(std::span<const ImageItem> items) {
     images.push_back(item.image);
     labels.push_back(item.label);
   }
-  return {stack_rows(images),
-          HostData({static_cast<std::int64_t>(items.size())}, std::span<const std::int64_t>(labels))};
+  return {stack_rows(images), HostData({static_cast<std::int64_t>(items.size())},
+                                       std::span<const std::int64_t>(labels))};
 }
 
 ImageDataset::ImageDataset(HostData images, HostData labels, const Normalization& normalization) {
@@ -34,19 +34,25 @@ ImageDataset::ImageDataset(HostData images, HostData labels, const Normalization
     images = images.reshaped(shape);
   }
   if (images.dtype() != DType::u8 || !is_integer(labels.dtype())) {
-    throw DTypeError(fmt::format("ImageDataset: expected u8 images and integer labels, got {} and "
-                                 "{}", name_of(images.dtype()), name_of(labels.dtype())));
+    throw DTypeError(
+        fmt::format("ImageDataset: expected u8 images and integer labels, got {} and "
+                    "{}",
+                    name_of(images.dtype()), name_of(labels.dtype())));
   }
   if (shape.rank() != 4 || labels.shape().rank() != 1 || labels.shape()[0] != shape[0]) {
-    throw ShapeError(fmt::format("ImageDataset: expected images [n, h, w] or [n, c, h, w] and "
-                                 "labels [n], got {} and {}", shape.str(), labels.shape().str()));
+    throw ShapeError(
+        fmt::format("ImageDataset: expected images [n, h, w] or [n, c, h, w] and "
+                    "labels [n], got {} and {}",
+                    shape.str(), labels.shape().str()));
   }
   auto state = std::make_shared<State>();
   const auto channels = static_cast<std::size_t>(shape[1]);
   const auto pick = [&](const std::vector<float>& values, std::size_t c) {
     if (values.size() != 1 && values.size() != channels) {
-      throw ArgumentError(fmt::format("ImageDataset: expected 1 or {} numbers for mean and std, got "
-                                      "{}", channels, values.size()));
+      throw ArgumentError(
+          fmt::format("ImageDataset: expected 1 or {} numbers for mean and std, got "
+                      "{}",
+                      channels, values.size()));
     }
     return values[values.size() == 1 ? 0 : c];
   };

@@ -42,7 +42,8 @@ struct LoaderCore::State {
   std::int64_t epoch = 0;
   std::int64_t position = 0;  // batches delivered
   std::int64_t taken = 0;     // batches given to workers
-  std::shared_ptr<const EpochOrder> order;  // of this epoch; null until its first batch is asked for
+  std::shared_ptr<const EpochOrder>
+      order;  // of this epoch; null until its first batch is asked for
   std::vector<Slot> ring;
   std::vector<std::thread> workers;
 
@@ -65,12 +66,9 @@ struct LoaderCore::State {
   std::int64_t size_of(std::int64_t batch) const {
     return std::min(options.batch_size, epoch_items - begin_of(batch));
   }
-  Slot& slot(std::int64_t batch) {
-    return ring[static_cast<std::size_t>(batch) % ring.size()];
-  }
+  Slot& slot(std::int64_t batch) { return ring[static_cast<std::size_t>(batch) % ring.size()]; }
   bool has_work() const {
-    return order && taken < batches &&
-           taken < position + static_cast<std::int64_t>(ring.size());
+    return order && taken < batches && taken < position + static_cast<std::int64_t>(ring.size());
   }
 
   Slot produce(std::int64_t batch, const EpochOrder& from, std::uint64_t mine) const {
@@ -222,8 +220,10 @@ void LoaderCore::restore(const LoaderState& to) {
   expected.epoch = to.epoch;
   expected.position = to.position;
   if (!(to == expected) || to.epoch < 0 || to.position < 0 || to.position > num_batches()) {
-    throw ArgumentError(fmt::format("DataLoader::restore: the state `{}` is of another loader; "
-                                    "this one stands at `{}`", to.str(), state().str()));
+    throw ArgumentError(
+        fmt::format("DataLoader::restore: the state `{}` is of another loader; "
+                    "this one stands at `{}`",
+                    to.str(), state().str()));
   }
   state_->move_to(to.seed, to.epoch, to.position);
 }
@@ -237,9 +237,10 @@ std::int64_t LoaderCore::num_batches() const { return state_->batches; }
 }  // namespace detail
 
 std::string LoaderState::str() const {
-  return fmt::format("seed {} epoch {} position {} items {} batch_size {} draws {} order {} "
-                     "drop_last {}", seed, epoch, position, items, batch_size, draws,
-                     static_cast<int>(order), drop_last ? 1 : 0);
+  return fmt::format(
+      "seed {} epoch {} position {} items {} batch_size {} draws {} order {} "
+      "drop_last {}",
+      seed, epoch, position, items, batch_size, draws, static_cast<int>(order), drop_last ? 1 : 0);
 }
 
 LoaderState LoaderState::from_str(std::string_view text) {

@@ -83,8 +83,10 @@ HostData stack_rows(std::span<const HostData> items) {
                                    name_of(items[i].dtype()), name_of(first.dtype())));
     }
     if (items[i].shape() != first.shape()) {
-      throw ShapeError(fmt::format("stack_rows: item {} has shape {}, item 0 has {}; pad or crop "
-                                   "them first", i, items[i].shape().str(), first.shape().str()));
+      throw ShapeError(
+          fmt::format("stack_rows: item {} has shape {}, item 0 has {}; pad or crop "
+                      "them first",
+                      i, items[i].shape().str(), first.shape().str()));
     }
     if (bytes != 0) {
       std::memcpy(to, items[i].bytes().data(), bytes);

@@ -67,8 +67,12 @@ void EpochOrder::fill(std::int64_t begin, std::span<std::int64_t> out) const {
   for (std::size_t i = 0; i < out.size(); ++i) {
     const std::int64_t at = begin + static_cast<std::int64_t>(i);
     switch (order_) {
-      case Order::sequential: out[i] = at; break;
-      case Order::shuffled: out[i] = shuffled_[static_cast<std::size_t>(at)]; break;
+      case Order::sequential:
+        out[i] = at;
+        break;
+      case Order::shuffled:
+        out[i] = shuffled_[static_cast<std::size_t>(at)];
+        break;
       case Order::with_replacement:
         out[i] = draw_below(items_, seed_, static_cast<std::uint64_t>(epoch_),
                             static_cast<std::uint64_t>(at));

@@ -41,14 +41,15 @@ constexpr Magic magics[] = {
 std::string_view zip_kind(std::string_view head) {
   std::string_view name;
   if (head.size() > 30) {
-    const std::size_t length = static_cast<unsigned char>(head[26]) +
-                               256u * static_cast<unsigned char>(head[27]);
+    const std::size_t length =
+        static_cast<unsigned char>(head[26]) + 256u * static_cast<unsigned char>(head[27]);
     name = head.substr(30, length);
   }
   if (name.ends_with(".npy")) {
     return "a NumPy .npz file (zip)";
   }
-  if (name.ends_with("data.pkl") || name.find("/data/") != name.npos || name.ends_with("/version")) {
+  if (name.ends_with("data.pkl") || name.find("/data/") != name.npos ||
+      name.ends_with("/version")) {
     return "a PyTorch .pt file (zip)";
   }
   return "a zip archive (perhaps a PyTorch .pt or NumPy .npz file)";

@@ -104,8 +104,8 @@ std::string inspect_text(const std::string& path, const RecordSummary& summary) 
   if (!summary.metadata.empty()) {
     out += "metadata\n";
     for (const auto& [key, value] : summary.metadata) {
-      out += fmt::format("  {}: {}\n", printable(key, longest_name),
-                         printable(value, longest_text));
+      out +=
+          fmt::format("  {}: {}\n", printable(key, longest_name), printable(value, longest_text));
     }
   }
   return out;

@@ -5,23 +5,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstring>
 #include <nlohmann/json.hpp>
-#include <optional>
 
 #include "sinter/base/error.hpp"
 #include "sinter/base/os/file.hpp"
+#include "sinter/store/text.hpp"
 
 namespace sinter::store {
 namespace {
 
 // Where a file lists second names: a JSON object {"name": "stored name"}.
 constexpr const char* alias_key = "sinter.aliases";
-
-std::string clip(std::string_view text) {
-  constexpr std::size_t most = 80;
-  return text.size() <= most ? std::string(text) : std::string(text.substr(0, most)) + "…";
-}
 
 std::size_t edit_distance(std::string_view a, std::string_view b) {
   std::vector<std::size_t> row(b.size() + 1);
@@ -260,8 +254,7 @@ struct RecordFile::State {
   os::MappedFile file;
   Contents contents;
 
-  explicit State(const std::string& name)
-      : path(name), file(name), contents(file.bytes(), path) {}
+  explicit State(const std::string& name) : path(name), file(name), contents(file.bytes(), path) {}
 
   const TensorInfo& info(std::string_view name) const {
     const auto found = contents.index.find(std::string(name));

@@ -78,8 +78,9 @@ TEST(Python, reads_a_file_made_by_python) {
 TEST(Python, writes_a_file_for_python_to_check) {
   const char* path = std::getenv("SINTER_GOLDEN_OUT");
   if (!path) {
-    GTEST_SKIP() << "[SKIP] set SINTER_GOLDEN_OUT to a path, then run tools/golden/safetensors_exchange.py "
-                    "check on it";
+    GTEST_SKIP()
+        << "[SKIP] set SINTER_GOLDEN_OUT to a path, then run tools/golden/safetensors_exchange.py "
+           "check on it";
   }
   expected().save(path);
 }

@@ -229,8 +229,10 @@ TEST(Record, mutated_files_only_throw_format_errors) {
   small.add_alias("t", "w");
   small.metadata()["k"] = "v";
   const std::vector<std::byte> good = small.to_bytes();
-  constexpr std::string_view tokens[] = {"[", "]", "{", "}", ",", ":", "\"", "0", "9", "-", "e",
-                                         "\\u", "\xff", "18446744073709551615", "null", "BOOL"};
+  constexpr std::string_view tokens[] = {
+      "[",    "]",   "{", "}", ",",   ":",    "\"",
+      "0",    "9",   "-", "e", "\\u", "\xff", "18446744073709551615",
+      "null", "BOOL"};
   int accepted = 0;
   for (int round = 0; round < 20'000; ++round) {
     std::vector<std::byte> file = good;
@@ -239,13 +241,22 @@ TEST(Record, mutated_files_only_throw_format_errors) {
       const std::size_t at = random() % file.size();
       const auto place = file.begin() + static_cast<std::ptrdiff_t>(at);
       switch (random() % 6) {
-        case 0: *place ^= static_cast<std::byte>(1u << (random() % 8)); break;
-        case 1: *place = static_cast<std::byte>(random()); break;
-        case 2: file.resize(at); break;
-        case 3: file.erase(place, place + static_cast<std::ptrdiff_t>(
-                                              std::min<std::size_t>(random() % 9, file.size() - at)));
+        case 0:
+          *place ^= static_cast<std::byte>(1u << (random() % 8));
           break;
-        case 4: file.insert(place, random() % 9, static_cast<std::byte>(random())); break;
+        case 1:
+          *place = static_cast<std::byte>(random());
+          break;
+        case 2:
+          file.resize(at);
+          break;
+        case 3:
+          file.erase(place, place + static_cast<std::ptrdiff_t>(
+                                        std::min<std::size_t>(random() % 9, file.size() - at)));
+          break;
+        case 4:
+          file.insert(place, random() % 9, static_cast<std::byte>(random()));
+          break;
         default: {
           const std::string_view token = tokens[random() % std::size(tokens)];
           const auto bytes = bytes_of(token);

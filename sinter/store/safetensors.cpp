@@ -11,12 +11,12 @@
 #include <cstring>
 #include <nlohmann/json.hpp>
 #include <numeric>
-#include <optional>
 #include <unordered_set>
 
 #include "sinter/base/error.hpp"
 #include "sinter/base/os/file.hpp"
 #include "sinter/store/file_kind.hpp"
+#include "sinter/store/text.hpp"
 
 namespace sinter::store {
 namespace {
@@ -26,15 +26,9 @@ static_assert(std::endian::native == std::endian::little, "files are little-endi
 constexpr std::string_view metadata_key = "__metadata__";
 
 // In the order of DType.
-constexpr std::string_view format_names[dtype_count] = {
-    "F64", "F32", "F16", "BF16", "F8_E4M3", "F8_E5M2", "I64", "I32",
-    "I16", "I8",  "U64", "U32",  "U16",     "U8",      "BOOL"};
-
-// Names in a hostile file may be huge: messages show their beginning.
-std::string clip(std::string_view text) {
-  constexpr std::size_t most = 80;
-  return text.size() <= most ? std::string(text) : std::string(text.substr(0, most)) + "…";
-}
+constexpr std::string_view format_names[dtype_count] = {"F64",     "F32", "F16", "BF16", "F8_E4M3",
+                                                        "F8_E5M2", "I64", "I32", "I16",  "I8",
+                                                        "U64",     "U32", "U16", "U8",   "BOOL"};
 
 // Receives the header's JSON piece by piece and refuses whatever the format doesn't have, so that
 // deep nesting, repeated names or wrong types stop at once and nothing is built from them.
@@ -80,9 +74,10 @@ class HeaderReader : public nlohmann::json_sax<nlohmann::json> {
     }
     const auto* found = std::find(std::begin(format_names), std::end(format_names), value);
     if (found == std::end(format_names)) {
-      fail(fmt::format("has dtype `{}`; expected one of F64, F32, F16, BF16, F8_E4M3, F8_E5M2, "
-                       "I64, I32, I16, I8, U64, U32, U16, U8, BOOL",
-                       clip(value)));
+      fail(
+          fmt::format("has dtype `{}`; expected one of F64, F32, F16, BF16, F8_E4M3, F8_E5M2, "
+                      "I64, I32, I16, I8, U64, U32, U16, U8, BOOL",
+                      clip(value)));
     }
     tensor_.dtype = static_cast<DType>(found - std::begin(format_names));
     return true;
@@ -166,7 +161,7 @@ class HeaderReader : public nlohmann::json_sax<nlohmann::json> {
 
   bool wrong(std::string_view got) const {
     constexpr std::string_view expected[] = {
-        "an object", "an object", "a string",  "dtype, shape and data_offsets",
+        "an object", "an object", "a string",    "dtype, shape and data_offsets",
         "sizes",     "two sizes", "nothing more"};
     std::string field;
     if (place_ >= Place::metadata && place_ <= Place::offsets) {
@@ -254,10 +249,10 @@ void check_cover(const SafetensorsHeader& header, std::uint64_t data_size,
   std::uint64_t end = 0;
   for (const TensorInfo* tensor : order) {
     if (tensor->offset != end) {
-      throw FormatError(fmt::format(
-          "{}: tensor `{}` starts at byte {} of the data, expected {}: tensors {}", origin,
-          clip(tensor->name), tensor->offset, end,
-          tensor->offset < end ? "overlap" : "leave a hole"));
+      throw FormatError(
+          fmt::format("{}: tensor `{}` starts at byte {} of the data, expected {}: tensors {}",
+                      origin, clip(tensor->name), tensor->offset, end,
+                      tensor->offset < end ? "overlap" : "leave a hole"));
     }
     if (tensor->bytes > data_size - end) {
       throw FormatError(fmt::format(
@@ -290,6 +285,44 @@ void check_text(std::string_view what, std::string_view text) {
   }
 }
 
+// The header, padded so that the data starts at a multiple of 8.
+std::string header_text(std::span<const TensorView> tensors, std::span<const std::uint64_t> offsets,
+                        const Metadata& metadata) {
+  std::unordered_set<std::string_view> names{metadata_key};
+  nlohmann::ordered_json header = nlohmann::ordered_json::object();
+  auto& fields = header.get_ref<nlohmann::ordered_json::object_t&>();
+  if (!metadata.empty()) {
+    for (const auto& [key, value] : metadata) {
+      check_text("the metadata key", key);
+      check_text("the metadata value", value);
+    }
+    fields.emplace_back(std::string(metadata_key), nlohmann::ordered_json(metadata));
+  }
+  for (std::size_t i = 0; i < tensors.size(); ++i) {
+    const TensorView& tensor = tensors[i];
+    check_text("the tensor name", tensor.name);
+    if (!names.insert(tensor.name).second) {
+      throw ArgumentError(fmt::format("safetensors: the name `{}` is {}", clip(tensor.name),
+                                      tensor.name == metadata_key ? "reserved" : "used twice"));
+    }
+    nlohmann::ordered_json entry;
+    entry["dtype"] = safetensors_name(tensor.dtype);
+    entry["shape"] = std::vector<std::int64_t>(tensor.shape.begin(), tensor.shape.end());
+    entry["data_offsets"] = {offsets[i], offsets[i] + tensor.bytes.size()};
+    // Appended directly: the checked insertion of an ordered object searches all of it.
+    fields.emplace_back(std::string(tensor.name), std::move(entry));
+  }
+  std::string text = header.dump();
+  text.resize((text.size() + 7) / 8 * 8, ' ');
+  if (text.size() > max_header_bytes) {
+    throw ArgumentError(
+        fmt::format("safetensors: a header of {} bytes is too long; at most {} can "
+                    "be read back",
+                    text.size(), max_header_bytes));
+  }
+  return text;
+}
+
 }  // namespace
 
 std::string_view safetensors_name(DType dtype) { return format_names[static_cast<int>(dtype)]; }
@@ -301,13 +334,16 @@ SafetensorsHeader parse_safetensors(std::span<const std::byte> file, std::string
   std::uint64_t length = 0;
   std::memcpy(&length, file.data(), sizeof length);
   if (length > max_header_bytes) {
-    not_safetensors(file, origin, fmt::format("got a header length of {} bytes; at most {} are "
-                                              "read", length, max_header_bytes));
+    not_safetensors(file, origin,
+                    fmt::format("got a header length of {} bytes; at most {} are "
+                                "read",
+                                length, max_header_bytes));
   }
   if (length > file.size() - 8) {
-    not_safetensors(file, origin, fmt::format("got a header length of {} bytes in a file of {}; it "
-                                              "is truncated or another format", length,
-                                              file.size()));
+    not_safetensors(file, origin,
+                    fmt::format("got a header length of {} bytes in a file of {}; it "
+                                "is truncated or another format",
+                                length, file.size()));
   }
   const auto* text = reinterpret_cast<const char*>(file.data()) + 8;
   if (length < 2 || text[0] != '{') {
@@ -337,44 +373,17 @@ SafetensorsLayout layout_safetensors(std::span<const TensorView> tensors,
     const auto expected =
         static_cast<std::uint64_t>(num_elements(tensor.shape)) * size_of(tensor.dtype);
     if (tensor.bytes.size() != expected) {
-      throw ShapeError(fmt::format("safetensors: tensor `{}` of shape {} and dtype {} needs {} "
-                                   "bytes, got {}", clip(tensor.name), tensor.shape.str(),
-                                   name_of(tensor.dtype), expected, tensor.bytes.size()));
+      throw ShapeError(
+          fmt::format("safetensors: tensor `{}` of shape {} and dtype {} needs {} "
+                      "bytes, got {}",
+                      clip(tensor.name), tensor.shape.str(), name_of(tensor.dtype), expected,
+                      tensor.bytes.size()));
     }
     offsets[i] = end;
     end += expected;
     layout.pieces.push_back(tensor.bytes);
   }
-  std::unordered_set<std::string_view> names{metadata_key};
-  nlohmann::ordered_json header = nlohmann::ordered_json::object();
-  auto& fields = header.get_ref<nlohmann::ordered_json::object_t&>();
-  if (!metadata.empty()) {
-    for (const auto& [key, value] : metadata) {
-      check_text("the metadata key", key);
-      check_text("the metadata value", value);
-    }
-    fields.emplace_back(std::string(metadata_key), nlohmann::ordered_json(metadata));
-  }
-  for (std::size_t i = 0; i < tensors.size(); ++i) {
-    const TensorView& tensor = tensors[i];
-    check_text("the tensor name", tensor.name);
-    if (!names.insert(tensor.name).second) {
-      throw ArgumentError(fmt::format("safetensors: the name `{}` is {}", clip(tensor.name),
-                                      tensor.name == metadata_key ? "reserved" : "used twice"));
-    }
-    nlohmann::ordered_json entry;
-    entry["dtype"] = safetensors_name(tensor.dtype);
-    entry["shape"] = std::vector<std::int64_t>(tensor.shape.begin(), tensor.shape.end());
-    entry["data_offsets"] = {offsets[i], offsets[i] + tensor.bytes.size()};
-    // Appended directly: the checked insertion of an ordered object searches all of it.
-    fields.emplace_back(std::string(tensor.name), std::move(entry));
-  }
-  std::string text = header.dump();
-  text.resize((text.size() + 7) / 8 * 8, ' ');
-  if (text.size() > max_header_bytes) {
-    throw ArgumentError(fmt::format("safetensors: a header of {} bytes is too long; at most {} can "
-                                    "be read back", text.size(), max_header_bytes));
-  }
+  const std::string text = header_text(tensors, offsets, metadata);
   const std::uint64_t length = text.size();
   layout.head.assign(reinterpret_cast<const char*>(&length), sizeof length);
   layout.head += text;

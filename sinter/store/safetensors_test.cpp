@@ -126,7 +126,8 @@ TEST(Safetensors, hostile_layout) {
            std::to_string(std::stoll(end) - std::stoll(begin)) + R"(],"data_offsets":[)" + begin +
            "," + end + "]}";
   };
-  expect_fault("{" + tensor("a", "0", "4") + "," + tensor("a", "4", "8") + "}", 8, "`a` appears twice");
+  expect_fault("{" + tensor("a", "0", "4") + "," + tensor("a", "4", "8") + "}", 8,
+               "`a` appears twice");
   expect_fault("{" + tensor("a", "0", "4") + "," + tensor("b", "3", "8") + "}", 8, "overlap");
   expect_fault("{" + tensor("a", "0", "4") + "," + tensor("b", "0", "4") + "}", 4, "overlap");
   expect_fault("{" + tensor("a", "0", "4") + "," + tensor("b", "5", "8") + "}", 8, "leave a hole");
@@ -141,11 +142,13 @@ TEST(Safetensors, hostile_layout) {
 }
 
 TEST(Safetensors, hostile_products) {
-  // 2^62 · 4 bytes and 2^33 · 2^33 elements overflow; 0 · 2^63 and 2^62 · 0 · 2^62 must not hide it.
+  // 2^62 · 4 bytes and 2^33 · 2^33 elements overflow; 0 · 2^63 and 2^62 · 0 · 2^62 must not hide
+  // it.
   for (const char* shape : {"4611686018427387904", "8589934592,8589934592", "0,9223372036854775808",
                             "4611686018427387904,4,0", "18446744073709551615"}) {
-    expect_fault(std::string(R"({"a":{"dtype":"F32","shape":[)") + shape +
-                     R"(],"data_offsets":[0,0]}})", 0, "doesn't fit 63 bits");
+    expect_fault(
+        std::string(R"({"a":{"dtype":"F32","shape":[)") + shape + R"(],"data_offsets":[0,0]}})", 0,
+        "doesn't fit 63 bits");
   }
 }
 

@@ -6,6 +6,4 @@ struct Person {
   int age = 0;
 };
 
-int main() {
-  sinter::data::DataLoader loader(sinter::data::InMemoryDataset<Person>({}));
-}
+int main() { sinter::data::DataLoader loader(sinter::data::InMemoryDataset<Person>({})); }

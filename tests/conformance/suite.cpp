@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Running cases, and the program's entry.
+#include "suite.hpp"
+
+#include <cstdlib>
+
+#include "sinter/base/error.hpp"
+
+namespace sinter::conformance {
+namespace {
+
+class BodyTest : public testing::Test {
+ public:
+  explicit BodyTest(std::function<void()> body) : body_(std::move(body)) {}
+  void TestBody() override { body_(); }
+
+ private:
+  std::function<void()> body_;
+};
+
+}  // namespace
+
+Device device_under_test() {
+  const char* name = std::getenv("SINTER_TEST_DEVICE");
+  return name && *name ? Device::by_name(name) : Device::portable();
+}
+
+bool full_sweep() {
+  const char* full = std::getenv("SINTER_TEST_FULL");
+  return full && *full;
+}
+
+std::vector<const OpDef*> all_ops() {
+  std::vector<const OpDef*> ops;
+  for (int code = 0; code < op_count; ++code) {
+    ops.push_back(&op_def(static_cast<OpCode>(code)));
+  }
+  return ops;
+}
+
+Result run(const Case& c, Backend& backend, const std::vector<Value>& inputs, std::uint64_t donated) {
+  Result result;
+  try {
+    const Outputs outputs =
+        execute(*c.def, c.attributes.get(), inputs, donated, SourceLoc::current(), &backend);
+    for (const Value& output : outputs) {
+      result.outputs.push_back(backend.read(output));
+    }
+  } catch (const UserError& error) {
+    result.error = error.what();
+  }
+  return result;
+}
+
+Result run_donated(const Case& c, Backend& backend, const std::vector<HostData>& inputs) {
+  std::vector<Value> values;
+  for (const HostData& data : inputs) {
+    values.push_back(backend.from_data(data));
+  }
+  return run(c, backend, values, ~std::uint64_t(0));
+}
+
+void add_test(const std::string& suite, const std::string& name, std::function<void()> body) {
+  testing::RegisterTest(suite.c_str(), name.c_str(), nullptr, nullptr, __FILE__, __LINE__,
+                        [body = std::move(body)]() -> testing::Test* { return new BodyTest(body); });
+}
+
+}  // namespace sinter::conformance
+
+int main(int argc, char** argv) {
+  testing::InitGoogleTest(&argc, argv);
+  sinter::conformance::add_value_tests();
+  sinter::conformance::add_gradient_tests();
+  return RUN_ALL_TESTS();
+}

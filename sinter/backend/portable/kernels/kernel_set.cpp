@@ -9,6 +9,20 @@
 
 namespace sinter::portable::SINTER_ISA {
 
+namespace {
+
+template <class Table, void (*... fill)(Table&)>
+const Table& filled() {
+  static const Table table = [] {
+    Table t;
+    (fill(t), ...);
+    return t;
+  }();
+  return table;
+}
+
+}  // namespace
+
 const KernelSet& kernel_set() {
   static constexpr KernelSet set{
       .name = SINTER_STRING(SINTER_ISA),
@@ -26,6 +40,11 @@ const KernelSet& kernel_set() {
       .conv_prepare = conv_prepare,
       .conv_task = conv_task,
       .conv_finish = conv_finish,
+      .elementwise = filled<ElementwiseTable, fill_arithmetic, fill_compare, fill_bits,
+                            fill_exponential, fill_trigonometry, fill_activation>,
+      .convert = filled<ConvertTable, fill_convert>,
+      .reduce = filled<ReduceTable, fill_reduce>,
+      .copy = filled<CopyTable, fill_copy>,
   };
   return set;
 }

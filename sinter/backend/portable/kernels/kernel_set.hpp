@@ -6,7 +6,9 @@
 #include <stdint.h>
 
 #include "sinter/backend/portable/kernels/conv.hpp"
+#include "sinter/backend/portable/kernels/elementwise.hpp"
 #include "sinter/backend/portable/kernels/gemm.hpp"
+#include "sinter/backend/portable/kernels/reduce.hpp"
 
 namespace sinter::portable {
 
@@ -43,6 +45,12 @@ struct KernelSet {
                     int64_t task);
   void (*conv_finish)(const ConvPlan& p, const ConvArgs& a, void* shared, int64_t part,
                       int64_t parts);
+
+  /// Tables of many kernels, filled at the first call. See elementwise.hpp and reduce.hpp.
+  const ElementwiseTable& (*elementwise)();
+  const ConvertTable& (*convert)();
+  const ReduceTable& (*reduce)();
+  const CopyTable& (*copy)();
 };
 
 }  // namespace sinter::portable

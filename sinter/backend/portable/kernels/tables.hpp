@@ -25,6 +25,17 @@ void conv_task(const ConvPlan& p, const ConvArgs& a, const void* shared, void* s
                int64_t task);
 void conv_finish(const ConvPlan& p, const ConvArgs& a, void* shared, int64_t part, int64_t parts);
 
+// One for each group of elementwise ops in ops.def.
+void fill_arithmetic(ElementwiseTable& table);
+void fill_compare(ElementwiseTable& table);
+void fill_bits(ElementwiseTable& table);
+void fill_exponential(ElementwiseTable& table);
+void fill_trigonometry(ElementwiseTable& table);
+void fill_activation(ElementwiseTable& table);
+void fill_convert(ConvertTable& table);
+void fill_reduce(ReduceTable& table);
+void fill_copy(CopyTable& table);
+
 /// The table of this instruction set.
 const KernelSet& kernel_set();
 

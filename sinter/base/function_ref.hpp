@@ -2,7 +2,6 @@
 // A non-owning reference to something callable: two words, no allocation.
 #pragma once
 
-#include <memory>
 #include <type_traits>
 #include <utility>
 
@@ -26,7 +25,7 @@ class FunctionRef<Result(Args...)> {
         return reinterpret_cast<Target*>(target)(std::forward<Args>(args)...);
       };
     } else {
-      target_ = const_cast<void*>(static_cast<const void*>(std::addressof(function)));
+      target_ = const_cast<void*>(static_cast<const void*>(__builtin_addressof(function)));
       call_ = [](void* target, Args... args) -> Result {
         return (*static_cast<Target*>(target))(std::forward<Args>(args)...);
       };

@@ -11,6 +11,7 @@
 #include <mutex>
 #include <new>
 #include <string>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -109,6 +110,10 @@ struct MemoryPool::State {
   /// Start and bytes of everything mapped, for the destructor of a pool that isn't the host's.
   std::vector<std::pair<void*, std::size_t>> mappings;
 
+  std::mutex misfit_mutex;
+  std::unordered_map<void*, int> misfits;
+  std::atomic<std::size_t> misfit_count{0};
+
   mutable std::mutex caches_mutex;
   std::vector<ThreadCache*> caches;
 
@@ -147,10 +152,7 @@ struct MemoryPool::State {
 
   /// New pages for `asked` bytes; caches are given back first where they would break a bound.
   void* map(std::size_t bytes, std::size_t alignment, std::size_t asked) {
-    const std::size_t use = static_cast<std::size_t>(std::max<std::int64_t>(in_use.load(), 0));
-    const std::size_t highest =
-        std::max(static_cast<std::size_t>(std::max<std::int64_t>(peak.load(), 0)), use + asked);
-    const std::size_t bound = 2 * highest + slack_bytes;
+    const std::size_t bound = holding_bound(asked);
     if (held.load() + bytes > bound) {
       evict(held.load() + bytes - bound);
     }
@@ -183,6 +185,47 @@ struct MemoryPool::State {
     held.fetch_sub(bytes);
   }
 
+  /// What may be held once `asked` more bytes are in use.
+  std::size_t holding_bound(std::size_t asked) const noexcept {
+    const std::int64_t use = std::max<std::int64_t>(in_use.load(), 0);
+    const std::int64_t highest = std::max(peak.load(), use + static_cast<std::int64_t>(asked));
+    return 2 * static_cast<std::size_t>(highest) + slack_bytes;
+  }
+
+  /// A cached block up to half again as large; sizes that keep changing then reuse warm pages
+  /// instead of mapping new ones. `free` finds its true class in `misfits`.
+  void* take_misfit(int index) {
+    const int last = std::min(index + 4, class_count - 1);
+    for (int i = index + 1; i <= last; ++i) {
+      FreeList& list = lists[static_cast<std::size_t>(i)];
+      const std::lock_guard lock(list.mutex);
+      if (FreeBlock* block = list.head) {
+        const std::lock_guard misfit_lock(misfit_mutex);
+        misfits.emplace(block, i);
+        misfit_count.store(misfits.size(), std::memory_order_relaxed);
+        list.head = block->next;
+        --list.count;
+        return block;
+      }
+    }
+    return nullptr;
+  }
+
+  /// The class that a large block of the class `index` really has.
+  int true_class(void* block, int index) noexcept {
+    if (misfit_count.load(std::memory_order_relaxed) == 0) {
+      return index;
+    }
+    const std::lock_guard lock(misfit_mutex);
+    const auto found = misfits.find(block);
+    if (found != misfits.end()) {
+      index = found->second;
+      misfits.erase(found);
+      misfit_count.store(misfits.size(), std::memory_order_relaxed);
+    }
+    return index;
+  }
+
   void* take_large(const SizeClass& wanted, std::size_t asked) {
     FreeList& list = lists[static_cast<std::size_t>(wanted.index)];
     {
@@ -192,6 +235,11 @@ struct MemoryPool::State {
       if (FreeBlock* block = list.head) {
         list.head = block->next;
         --list.count;
+        return block;
+      }
+    }
+    if (held.load() + mapped_bytes(wanted.block) > holding_bound(asked)) {
+      if (void* block = take_misfit(wanted.index)) {
         return block;
       }
     }
@@ -273,8 +321,10 @@ struct MemoryPool::State {
     std::size_t given = 0;
     while (given < wanted) {
       FreeBlock* block = nullptr;
+      std::size_t bytes = 0;
       {
         const std::lock_guard lock(list.mutex);
+        bytes = mapped_bytes(list.block);
         block = list.head;
         if (block == nullptr) {
           break;
@@ -282,8 +332,8 @@ struct MemoryPool::State {
         list.head = block->next;
         --list.count;
       }
-      unmap(block, mapped_bytes(list.block));
-      given += mapped_bytes(list.block);
+      unmap(block, bytes);
+      given += bytes;
     }
     return given;
   }
@@ -292,8 +342,10 @@ struct MemoryPool::State {
   std::size_t evict_chunks(FreeList& list) noexcept {
     FreeBlock* head = nullptr;
     std::size_t count = 0;
+    std::size_t block_bytes = 0;
     {
       const std::lock_guard lock(list.mutex);
+      block_bytes = list.block;
       head = std::exchange(list.head, nullptr);
       count = std::exchange(list.count, 0);
     }
@@ -301,7 +353,7 @@ struct MemoryPool::State {
       return 0;
     }
     std::size_t given = 0;
-    const std::size_t whole = blocks_per_chunk(list.block);
+    const std::size_t whole = blocks_per_chunk(block_bytes);
     try {
       std::vector<FreeBlock*> blocks;
       blocks.reserve(count);
@@ -472,9 +524,9 @@ void MemoryPool::State::flush_own_cache() noexcept {
   }
 }
 
-MemoryPool::MemoryPool() : state_(std::make_unique<State>()) {}
+MemoryPool::MemoryPool() : state_(new State()) {}
 
-MemoryPool::~MemoryPool() = default;
+MemoryPool::~MemoryPool() { delete state_; }
 
 MemoryPool& MemoryPool::host() {
   // Leaked, so that static objects may free their buffers whenever they end.
@@ -599,7 +651,8 @@ void MemoryPool::State::free(void* memory, std::size_t bytes, std::size_t alignm
   }
   FreeBlock* const block = new (memory) FreeBlock{nullptr};
   count(-static_cast<std::int64_t>(bytes));
-  put(wanted.index, block, block, 1);
+  const bool large = wanted.index >= slab_classes;
+  put(large ? true_class(memory, wanted.index) : wanted.index, block, block, 1);
 }
 
 #endif

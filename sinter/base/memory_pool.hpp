@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstddef>
-#include <memory>
 
 namespace sinter {
 
@@ -59,7 +58,7 @@ class MemoryPool {
  private:
   struct State;
   struct ThreadCache;
-  std::unique_ptr<State> state_;
+  State* const state_;
 };
 
 }  // namespace sinter

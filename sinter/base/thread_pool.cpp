@@ -145,7 +145,9 @@ struct alignas(128) Slot {
 }  // namespace
 
 struct ThreadPool::State {
-  std::atomic<int> threads{1};
+  explicit State(int threads) : threads(threads) {}
+
+  std::atomic<int> threads;
   std::atomic<int> started{0};
   std::array<Slot, slot_count> slots;
   alignas(128) std::atomic<std::uint32_t> epoch{0};
@@ -269,11 +271,13 @@ struct ThreadPool::State {
   }
 };
 
-ThreadPool::ThreadPool(int threads) : state_(std::make_unique<State>()) {
-  state_->threads = threads == 0 ? default_threads() : checked_threads(threads);
-}
+ThreadPool::ThreadPool(int threads)
+    : state_(new State(threads == 0 ? default_threads() : checked_threads(threads))) {}
 
-ThreadPool::~ThreadPool() { state_->stop(); }
+ThreadPool::~ThreadPool() {
+  state_->stop();
+  delete state_;
+}
 
 #ifndef _WIN32
 namespace {

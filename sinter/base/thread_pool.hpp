@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 
 #include "sinter/base/function_ref.hpp"
 
@@ -43,7 +42,7 @@ class ThreadPool {
 
  private:
   struct State;
-  std::unique_ptr<State> state_;
+  State* const state_;
 };
 
 /// While it lives, loops started by this thread use `threads` threads on every pool.

@@ -340,6 +340,8 @@ Result Bench::measure(const Row& row) {
   if (!row.whole) {
     return impl_->measure(row);
   }
+  impl_->measured_limits();
+  impl_->peers.end();
   const double begin = os::monotonic_seconds();
   const double before = machine_cpu_seconds();
   Result result = row.whole(impl_->options, impl_->measured_limits());

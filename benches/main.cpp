@@ -10,6 +10,7 @@
 #include "benches/bench.hpp"
 #include "benches/peers.hpp"
 #include "sinter/base/os/cpu.hpp"
+#include "sinter/base/os/process.hpp"
 
 namespace {
 
@@ -106,6 +107,7 @@ int run(const Options& options) {
       throw std::runtime_error("can't write " + options.json);
     }
   }
+  sinter::os::set_environment("SINTER_THREADS", std::to_string(options.threads));
   Bench bench(options);
   const Limits& limits = bench.limits();
   std::printf(

@@ -32,6 +32,8 @@ class Peers {
                   std::string& reason);
   /// Ends peers that failed, and lets the others drop the row's data.
   void release();
+  /// Ends them all: their memory is free, and the next row starts them anew.
+  void end() { workers_.clear(); }
   /// Processor seconds of all peers so far.
   double cpu_seconds() const;
 

@@ -20,7 +20,8 @@ struct Program {
 std::vector<double> run_ours(const Program& program, const Options& options, int rounds,
                              Result& result) {
   std::vector<double> values;
-  const std::string path = std::string(SINTER_BENCH_BINARY_DIR) + "/bench_" + program.network;
+  const std::string path =
+      std::string(SINTER_BENCH_BINARY_DIR) + "/bench_" + program.network + "_once";
   if (!std::filesystem::exists(path)) {
     result.note = "not written yet; ";
     return values;

@@ -2,7 +2,9 @@
 // Whole training steps: a perceptron, the demo's network, a transformer encoder.
 #include <cmath>
 
-#include "benches/bench.hpp"
+#include "benches/networks.hpp"
+#include "benches/sinter_side.hpp"
+#include "sinter/ops/functions.hpp"
 
 namespace sinter::bench {
 namespace {
@@ -18,6 +20,74 @@ void add_layer(std::vector<Input>& inputs, const std::string& weight, const std:
   inputs.push_back(normal(weight, std::move(dims), 1 / std::sqrt(fan_in)));
 }
 
+constexpr double lr_checked = 1e-3;
+// Timed steps must not converge: vanishing gradients become denormal, and slow.
+constexpr double lr_timed = 1e-6;
+
+Parameters load_parameters(const Context& context, const Device& device) {
+  Parameters parameters;
+  for (const Input& input : context.inputs) {
+    if (input.name != "x" && input.name != "y" && input.name != "g") {
+      parameters.add(input.name, load(context, input.name, device));
+    }
+  }
+  return parameters;
+}
+
+Parameters load_cnn(const Context& context, const Device& device) {
+  Parameters parameters = load_parameters(context, device);
+  add_batch_norms(parameters, device);
+  return parameters;
+}
+
+/// Compares the losses of three steps without dropout; times steps with it.
+Runner make_training(const Context& context, Network network,
+                     Parameters (*load_all)(const Context&, const Device&)) {
+  const Device device = bench_device(context.options).autodiff();
+  const Value x = load(context, "x", device);
+  const Value y = load(context, "y", device);
+  const auto trainer = [&](double lr, double dropout) {
+    return std::make_shared<Trainer>(network, load_all(context, device.inner()), device, lr,
+                                     dropout);
+  };
+  return {.run =
+              [=, timed = trainer(lr_timed, 0.25)](long iterations) {
+                for (long i = 0; i < iterations; ++i) {
+                  timed->step(x, y);
+                }
+                device.sync();
+              },
+          .outputs =
+              [=, checked = trainer(lr_checked, 0)] {
+                std::vector<float> losses;
+                for (int i = 0; i < 3; ++i) {
+                  losses.push_back(floats(checked->step(x, y))[0]);
+                }
+                return std::vector<std::vector<float>>{losses};
+              }};
+}
+
+Runner make_encoder_forward(const Context& context) {
+  const Device device = bench_device(context.options);
+  const Value x = load(context, "x", device);
+  return forward_runner(device, [x, parameters = load_parameters(context, device)] {
+    return encoder(parameters, x);
+  });
+}
+
+Runner make_encoder_backward(const Context& context) {
+  const Device device = bench_device(context.options).autodiff();
+  Parameters parameters = load_parameters(context, device);
+  parameters.require_grad();
+  const Value x = autodiff::require_grad(load(context, "x", device));
+  const Value g = load(context, "g", device);
+  return gradient_runner(device, [=] {
+    const Value loss = ops::sum(ops::mul(encoder(parameters, x), g));
+    const Gradients gradients = autodiff::backward(loss);
+    return std::vector<Value>{gradients.get(x), gradients.get(parameters["ff1_w0"])};
+  });
+}
+
 void add_mlp(Rows& rows) {
   std::vector<Input> inputs = {normal("x", {128, 784}), ids("y", {128}, 10)};
   add_layer(inputs, "w1", "b1", {512, 784});
@@ -29,7 +99,8 @@ void add_mlp(Rows& rows) {
                   .work = {.flops = 6 * 128 * weights - 2 * 128 * 784.0 * 512,
                            .bytes = 28 * weights,
                            .traffic = Traffic::update},
-                  .tolerance = 1e-3});
+                  .tolerance = 1e-3,
+                  .make = [](const Context& c) { return make_training(c, mlp, load_parameters); }});
 }
 
 void add_cnn(Rows& rows) {
@@ -46,7 +117,8 @@ void add_cnn(Rows& rows) {
                   .inputs = inputs,
                   .work = {.flops = 2 * first + 3 * (second + linear)},
                   .peers = {"torch", "torch_nhwc"},
-                  .tolerance = 1e-3});
+                  .tolerance = 1e-3,
+                  .make = [](const Context& c) { return make_training(c, cnn, load_cnn); }});
 }
 
 void add_encoder(Rows& rows) {
@@ -62,12 +134,14 @@ void add_encoder(Rows& rows) {
   const double flops = 2 * 256 * weights + 4 * 4.0 * 256 * 128 * 768;
   rows.push_back({.name = "encoder_fwd",
                   .inputs = inputs,
-                  .work = {.flops = flops, .bytes = 4 * weights, .traffic = Traffic::read}});
+                  .work = {.flops = flops, .bytes = 4 * weights, .traffic = Traffic::read},
+                  .make = make_encoder_forward});
   inputs.push_back(normal("g", {2, 128, 768}));
   rows.push_back({.name = "encoder_fwdbwd",
                   .inputs = inputs,
                   .work = {.flops = 3 * flops, .bytes = 12 * weights},
-                  .tolerance = 1e-3});
+                  .tolerance = 1e-3,
+                  .make = make_encoder_backward});
 }
 
 }  // namespace

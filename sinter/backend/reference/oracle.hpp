@@ -82,6 +82,18 @@ const KernelTable& kernels();
 // Each family adds its kernels to the table.
 void set_creation(KernelTable& table);
 void set_matmul(KernelTable& table);
+void set_conv(KernelTable& table);
+void set_pool(KernelTable& table);
+void set_interpolate(KernelTable& table);
+void set_softmax(KernelTable& table);
+void set_loss(KernelTable& table);
+void set_norm(KernelTable& table);
+void set_optim(KernelTable& table);
+void set_index(KernelTable& table);
+void set_join(KernelTable& table);
+void set_random(KernelTable& table);
+void set_scan(KernelTable& table);
+void set_sort(KernelTable& table);
 void run_elementwise(Backend& backend, const OpCall& call, Outputs& outputs);
 void run_reduce(Backend& backend, const OpCall& call, Outputs& outputs);
 

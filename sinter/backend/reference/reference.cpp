@@ -12,6 +12,18 @@ const KernelTable& reference::kernels() {
     t.reduce = run_reduce;
     set_creation(t);
     set_matmul(t);
+    set_conv(t);
+    set_pool(t);
+    set_interpolate(t);
+    set_softmax(t);
+    set_loss(t);
+    set_norm(t);
+    set_optim(t);
+    set_index(t);
+    set_join(t);
+    set_random(t);
+    set_scan(t);
+    set_sort(t);
     return t;
   }();
   return table;

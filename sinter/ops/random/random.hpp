@@ -5,32 +5,12 @@
 
 #include "sinter/graph/generator.hpp"
 #include "sinter/ops/op.hpp"
+#include "sinter/types/distribution.hpp"
 
 namespace sinter::ops {
 
-/// `uniform`: [low, high). `normal`: mean and deviation. `bernoulli`: 1 with probability p.
-/// `randint`: integers in [first, last).
-enum class RandomKind : std::uint8_t { uniform, normal, bernoulli, randint };
-
-/// What to draw from; made by the functions of the same names.
-struct Distribution {
-  RandomKind kind = RandomKind::uniform;
-  double a = 0;  ///< low, mean or p
-  double b = 1;  ///< high or deviation
-  std::int64_t first = 0;
-  std::int64_t last = 1;
-
-  static Distribution uniform(double low = 0, double high = 1) {
-    return {RandomKind::uniform, low, high, 0, 1};
-  }
-  static Distribution normal(double mean = 0, double deviation = 1) {
-    return {RandomKind::normal, mean, deviation, 0, 1};
-  }
-  static Distribution bernoulli(double p) { return {RandomKind::bernoulli, p, 0, 0, 1}; }
-  static Distribution randint(std::int64_t first, std::int64_t last) {
-    return {RandomKind::randint, 0, 0, first, last};
-  }
-};
+using sinter::Distribution;
+using sinter::RandomKind;
 
 /// A tensor of random numbers. Has no inputs. Uniform and normal need a floating dtype, randint an
 /// integer one.

@@ -8,6 +8,7 @@
 #include "sinter/decorators/autodiff/autodiff.hpp"
 #include "sinter/ops/functions.hpp"
 #include "sinter/ops/op.hpp"
+#include "sinter/ops/random/random.hpp"
 
 namespace sinter::detail {
 namespace {
@@ -68,6 +69,9 @@ Value reduce(OpCode code, const Value& x, const Dims& dims, bool keep, SourceLoc
 Value from_data(const HostData& data, const Device& device) { return device.backend().from_data(data); }
 Value full(const Shape& shape, Scalar value, DType dtype, const Device& device) {
   return ops::full(device.backend(), shape, value, dtype);
+}
+Value random(const Shape& shape, const Distribution& distribution, DType dtype, const Device& device) {
+  return ops::random(device.backend(), shape, distribution, dtype);
 }
 Value slice(const Value& x, std::span<const SliceItem> items) {
   const ResolvedSlice s = resolve_slice(x.shape(), items);

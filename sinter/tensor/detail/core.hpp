@@ -11,8 +11,8 @@
 #include "sinter/base/loc.hpp"
 #include "sinter/ops/opcode.hpp"
 #include "sinter/tensor/device.hpp"
-#include "sinter/tensor/distribution.hpp"
 #include "sinter/tensor/slice.hpp"
+#include "sinter/types/distribution.hpp"
 #include "sinter/types/host_data.hpp"
 
 namespace sinter {

@@ -33,6 +33,8 @@ class RefCounted {
   virtual void destroy() const noexcept { delete this; }
 
  private:
+  template <class T>
+  friend class Ref;
   mutable std::atomic<std::uint32_t> count_{0};
 };
 
@@ -63,6 +65,14 @@ class Ref {
     return *this;
   }
 
+  /// The first handle to an object that no other thread knows yet: cheaper than counting up.
+  static Ref first(T* object) noexcept {
+    object->count_.store(1, std::memory_order_relaxed);
+    Ref ref;
+    ref.object_ = object;
+    return ref;
+  }
+
   T* get() const noexcept { return object_; }
   T* operator->() const noexcept { return object_; }
   T& operator*() const noexcept { return *object_; }
@@ -84,7 +94,7 @@ class Ref {
 /// Makes a counted object.
 template <class T, class... Args>
 Ref<T> make_ref(Args&&... args) {
-  return Ref<T>(new T(std::forward<Args>(args)...));
+  return Ref<T>::first(new T(std::forward<Args>(args)...));
 }
 
 }  // namespace sinter

@@ -21,7 +21,7 @@ Ref<Storage> Storage::allocate(std::size_t bytes) {
     throw OutOfMemoryError("a tensor of " + std::to_string(bytes) + " bytes exceeds the address space");
   }
   auto* block = static_cast<std::byte*>(MemoryPool::host().allocate(bytes + header_bytes));
-  return Ref<Storage>(new (block) Storage(block + header_bytes, bytes));
+  return Ref<Storage>::first(new (block) Storage(block + header_bytes, bytes));
 }
 
 Ref<Storage> Storage::adopt(void* data, std::size_t bytes, void (*release)(void*, void*),

@@ -51,20 +51,6 @@ void with_element(std::size_t size, F&& f) {
 
 }  // namespace
 
-bool HostTensor::is_contiguous() const {
-  std::int64_t step = 1;
-  for (int i = shape().rank() - 1; i >= 0; --i) {
-    if (shape()[i] == 0) {
-      return true;
-    }
-    if (shape()[i] != 1 && strides_[i] != step) {
-      return false;
-    }
-    step *= shape()[i];
-  }
-  return true;
-}
-
 Value allocate(Backend& backend, const Shape& shape, DType dtype) {
   const auto bytes = static_cast<std::size_t>(num_elements(shape)) * size_of(dtype);
   return Value(make_ref<HostTensor>(backend, shape, dtype, Storage::allocate(bytes)));

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "sinter/backend/host/storage.hpp"
+#include "sinter/base/memory_pool.hpp"
 #include "sinter/graph/backend.hpp"
 #include "sinter/graph/value.hpp"
 #include "sinter/types/layout.hpp"
@@ -16,6 +17,7 @@ class HostTensor final : public ValueImpl {
       : ValueImpl(backend, layout.shape, dtype),
         strides_(layout.strides),
         offset_(layout.offset),
+        contiguous_(layout.is_contiguous()),
         storage_(std::move(storage)) {}
   /// Dense.
   HostTensor(Backend& backend, const Shape& shape, DType dtype, Ref<Storage> storage)
@@ -26,7 +28,7 @@ class HostTensor final : public ValueImpl {
   Layout layout() const { return Layout(shape(), strides_, offset_); }
   const Dims& strides() const { return strides_; }
   const Ref<Storage>& storage() const { return storage_; }
-  bool is_contiguous() const;
+  bool is_contiguous() const { return contiguous_; }
   /// The element at index 0 in every dim.
   std::byte* data() const {
     return static_cast<std::byte*>(storage_->data()) +
@@ -37,9 +39,14 @@ class HostTensor final : public ValueImpl {
     return reinterpret_cast<T*>(data());
   }
 
+  // Handles come and go with every op: the pool's thread cache is faster than the heap.
+  static void* operator new(std::size_t bytes) { return MemoryPool::host().allocate(bytes); }
+  static void operator delete(void* block, std::size_t bytes) { MemoryPool::host().free(block, bytes); }
+
  private:
   Dims strides_;
   std::int64_t offset_ = 0;
+  bool contiguous_ = true;
   Ref<Storage> storage_;
 };
 

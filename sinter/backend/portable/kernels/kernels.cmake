@@ -5,6 +5,8 @@
 # SINTER_ISA; SINTER_HAS_ISA_<name>, defined for the target, tells the dispatcher which copies exist.
 include(CheckCXXCompilerFlag)
 
+set(SINTER_PORTABLE_ISAS "" CACHE STRING "Instruction sets of the portable kernels; empty for all of the processor family")
+
 set(SINTER_PORTABLE_KERNELS_DIR "${CMAKE_CURRENT_LIST_DIR}")
 
 function(sinter_portable_kernels target)
@@ -23,6 +25,9 @@ function(sinter_portable_kernels target)
   else()
     set(isas generic)
   endif()
+  if(SINTER_PORTABLE_ISAS)
+    set(isas ${SINTER_PORTABLE_ISAS})
+  endif()
   foreach(isa ${isas})
     set(objects ${target}_kernels_${isa})
     add_library(${objects} OBJECT ${sources})
@@ -32,5 +37,11 @@ function(sinter_portable_kernels target)
     set_target_properties(${objects} PROPERTIES POSITION_INDEPENDENT_CODE ON)
     target_sources(${target} PRIVATE $<TARGET_OBJECTS:${objects}>)
     target_compile_definitions(${target} PRIVATE SINTER_HAS_ISA_${isa}=1)
+    if(SINTER_BUILD_TESTS AND CMAKE_NM AND NOT SINTER_SANITIZE)
+      add_test(NAME ${objects}_symbols
+        COMMAND ${CMAKE_COMMAND} -DNM=${CMAKE_NM} -DISA=${isa} "-DOBJECTS=$<TARGET_OBJECTS:${objects}>"
+                -P "${SINTER_PORTABLE_KERNELS_DIR}/check_symbols.cmake")
+      set_tests_properties(${objects}_symbols PROPERTIES LABELS unit)
+    endif()
   endforeach()
 endfunction()

@@ -88,6 +88,8 @@ struct OpDef {
   int variant = 0;  ///< 0 the op itself, 1 and 2 its derived gradient rows
   bool cheap = false;  ///< recomputing costs little more than reading the result
   Saves saves;
+  /// Outputs that only serve the gradient (statistics, window positions): never tracked themselves.
+  std::uint64_t untracked_outputs = 0;
 
   /// Shape and dtype rule; throws ShapeError, DTypeError, IndexError or ArgumentError.
   void (*infer)(const OpCall& call, Specs& outputs) = nullptr;

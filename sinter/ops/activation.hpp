@@ -165,7 +165,7 @@ struct HardSwish : Unary {
   static T forward(T a) {
     const T t = a + lit<T>(3);
     const T gate = select(t < lit<T>(0), lit<T>(0), select(t > lit<T>(6), lit<T>(6), t));
-    return a * gate / lit<T>(6);
+    return a * (gate / lit<T>(6));  // the product alone could overflow
   }
   template <class T>
   static T backward(T a, T, T g) {

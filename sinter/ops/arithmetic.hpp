@@ -59,7 +59,7 @@ struct Mul : Binary {
 
 /// Floats: a / b. Integers: truncated; by zero gives 0.
 struct Div : Binary {
-  static constexpr OpInfo info{.name = "div", .reads = Reads::by};
+  static constexpr OpInfo info{.name = "div", .reads = Reads::by, .low = 0.5};
   template <class T>
   static T forward(T a, T b) {
     return math::quotient(a, b);
@@ -84,7 +84,11 @@ struct FloorDiv : Binary {
       const T r = math::fmod(a, b);
       return select((r != lit<T>(0)) & ((r < lit<T>(0)) != (b < lit<T>(0))), q - lit<T>(1), q);
     } else {
-      return math::floor(a / b);
+      // The exact remainder first: a / b alone may round up to the next whole number.
+      const T r = math::fmod(a, b);
+      const T q = (a - r) / b;
+      const T below = select((r != lit<T>(0)) & ((r < lit<T>(0)) != (b < lit<T>(0))), q - lit<T>(1), q);
+      return select(b == lit<T>(0), a / b, math::round(below));
     }
   }
   template <class T>

@@ -39,7 +39,12 @@ void Cast::backward(GradCall& call) {
     call.set(0, cast(call.grad(), call.input_dtype(0)));
   }
 }
-void Cast::samples(SampleSink& sink) { sink.add(Cast{DType::f32}, {value_sample({3, 4})}); }
+void Cast::samples(SampleSink& sink) {
+  for (const DType dtype : {DType::f64, DType::f32, DType::f16, DType::bf16, DType::i64, DType::i32, DType::i8,
+                            DType::u64, DType::u8, DType::boolean}) {
+    sink.add(Cast{dtype}, {value_sample({3, 4})});
+  }
+}
 
 void Contiguous::infer(const OpCall& call, Specs& outputs) {
   outputs.push_back({call.inputs[0].shape(), call.inputs[0].dtype()});

@@ -30,6 +30,7 @@ struct OpInfo {
   Domain domain = Domain::numeric;
   Reads reads = Reads::none;       ///< elementwise: what `backward` reads
   Saves saves{};                   ///< others: what `backward` reads
+  std::uint64_t untracked_outputs = 0;  ///< bit mask: outputs that only serve the gradient
   bool cheap = true;               ///< recomputing costs little more than reading the result
   double low = -3;                 ///< sample inputs are drawn from [low, high)
   double high = 3;

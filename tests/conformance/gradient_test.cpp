@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Gradients of every op: against central differences in f64 on the reference, against the reference on the
 // device under test, and of second order.
+#include <algorithm>
 #include <cmath>
 
 #include "sinter/base/error.hpp"
@@ -16,10 +17,11 @@ bool takes_gradient(const SampleInput& sample) {
 }
 
 // Fixed weights make one number of all floating outputs, so that every element's gradient differs.
-Value weighted_sum(Backend& backend, const Outputs& outputs) {
+Value weighted_sum(Backend& backend, const OpDef& def, const Outputs& outputs) {
   Value total;
-  for (const Value& output : outputs) {
-    if (!is_floating(output.dtype())) {
+  for (std::size_t k = 0; k < outputs.size(); ++k) {
+    const Value& output = outputs[k];
+    if (!is_floating(output.dtype()) || (def.untracked_outputs >> k & 1) != 0) {
       continue;
     }
     HostData weights(output.shape(), DType::f64);
@@ -34,12 +36,12 @@ Value weighted_sum(Backend& backend, const Outputs& outputs) {
 }
 
 Value loss_of(const Case& c, Backend& backend, const std::vector<Value>& inputs) {
-  return weighted_sum(backend,
+  return weighted_sum(backend, *c.def,
                       execute(*c.def, c.attributes.get(), inputs, 0, SourceLoc::current(), &backend));
 }
 
 std::vector<HostData> make_inputs(const Case& c) {
-  std::seed_seq seed{c.def->code, c.number, 7};
+  std::seed_seq seed{c.def->code, c.number, 11};
   std::mt19937_64 random(seed);
   std::vector<HostData> inputs;
   for (const SampleInput& sample : c.inputs) {
@@ -76,21 +78,18 @@ std::vector<HostData> gradients_on(const Case& c, Device device, const std::vect
 }
 
 bool floating_ok(const Case& c) {
-  return !c.inputs.empty() && !(c.def->elementwise && !c.def->elementwise->f64);
+  return std::any_of(c.inputs.begin(), c.inputs.end(), takes_gradient) &&
+         !(c.def->elementwise && !c.def->elementwise->f64);
 }
 
-bool has_floating_output(const Case& c, const std::vector<HostData>& inputs) {
+// The first output's dtype when the inputs are f64; what is not floating has no gradient.
+DType output_dtype(const Case& c, const std::vector<HostData>& inputs) {
   Backend& backend = Device::reference().backend();
   std::vector<Value> values;
   for (const HostData& data : inputs) {
     values.push_back(backend.from_data(data));
   }
-  for (const Value& output : execute(*c.def, c.attributes.get(), values)) {
-    if (is_floating(output.dtype())) {
-      return true;
-    }
-  }
-  return false;
+  return execute(*c.def, c.attributes.get(), values)[0].dtype();
 }
 
 bool differentiable(const OpDef& def) { return def.backward || def.decompose; }
@@ -191,7 +190,8 @@ void check_gradients(const OpDef& def) {
       continue;
     }
     const std::vector<HostData> inputs = make_inputs(c);
-    if (!has_floating_output(c, inputs)) {
+    const DType dtype = output_dtype(c, inputs);
+    if (!is_floating(dtype)) {
       continue;
     }
     if (!differentiable(def)) {
@@ -199,7 +199,9 @@ void check_gradients(const OpDef& def) {
           << def.name << " has no gradient, and a tracked input must say so";
       continue;
     }
-    check_finite_differences(c, inputs);
+    if (dtype == DType::f64) {  // a narrower result rounds the differences away
+      check_finite_differences(c, inputs);
+    }
     check_device_gradients(c, inputs, DType::f64);
     check_device_gradients(c, inputs, DType::f32);
   }
@@ -214,7 +216,7 @@ void add_gradient_tests() {
     if (differentiable(*def)) {
       add_test("ConformanceSecondOrder", name, [def] {
         for (const Case& c : cases_of(*def)) {
-          if (floating_ok(c) && has_floating_output(c, make_inputs(c))) {
+          if (floating_ok(c) && output_dtype(c, make_inputs(c)) == DType::f64) {
             check_second_order(c, make_inputs(c));
           }
         }

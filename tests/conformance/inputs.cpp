@@ -97,7 +97,7 @@ HostData make_data(const SampleInput& sample, DType dtype, std::mt19937_64& rand
   return wide.cast(own);
 }
 
-void put_special_values(HostData& data, std::mt19937_64& random) {
+void put_special_values(HostData& data, std::mt19937_64& random, bool huge) {
   if (data.num_elements() == 0 || data.dtype() == DType::boolean) {
     return;
   }
@@ -105,7 +105,8 @@ void put_special_values(HostData& data, std::mt19937_64& random) {
                          : data.dtype() == DType::bf16 ? 3.38e38
                          : data.dtype() == DType::f32  ? 3.4028234663852886e38
                                                        : std::numeric_limits<double>::max();
-  const double floats[] = {NAN, INFINITY, -INFINITY, -0.0, 0.0, largest, -largest, 1e-40, -1e-40, 1.0};
+  const double floats[] = {NAN,  INFINITY, -INFINITY, -0.0, 0.0, huge ? largest : 2.0, huge ? -largest : -2.0,
+                           1e-40, -1e-40,   1.0};
   const std::int64_t integers[] = {std::numeric_limits<std::int64_t>::min(),
                                    std::numeric_limits<std::int64_t>::max(), 0, -1, 1, -128, 127};
   const auto size = size_of(data.dtype());

@@ -30,8 +30,9 @@ std::vector<Case> cases_of(const OpDef& def);
 
 /// Random elements for `sample` in `dtype`; the same seed gives the same.
 HostData make_data(const SampleInput& sample, DType dtype, std::mt19937_64& random);
-/// Overwrites some elements with NaN, infinities, -0, denormals and the largest finite values.
-void put_special_values(HostData& data, std::mt19937_64& random);
+/// Overwrites some elements with NaN, infinities, -0, denormals and, if `huge`, the largest finite values
+/// (whose products and sums overflow sooner in f32 than in the oracle's double).
+void put_special_values(HostData& data, std::mt19937_64& random, bool huge);
 /// The dtype an input takes when the op is tried with `dtype`: indices and masks keep theirs.
 DType input_dtype(const SampleInput& sample, DType dtype);
 

@@ -116,7 +116,8 @@ class AutodiffBackend final : public Backend {
     Outputs results;
     inner_.execute(inner_call, results);
     for (std::size_t i = 0; i < results.size(); ++i) {
-      const bool follow = node && is_floating(results[i].dtype());
+      const bool follow = node && is_floating(results[i].dtype()) &&
+                          (call.def->untracked_outputs >> i & 1) == 0;
       if (node) {
         node->saved_outputs.push_back((call.def->saves.outputs >> i & 1) != 0 ? results[i] : Value());
       }

@@ -166,6 +166,7 @@ OpDef make_def() {
   def.code = op_code_of<O>;
   def.cheap = O::info.cheap;
   def.saves = O::info.saves;
+  def.untracked_outputs = O::info.untracked_outputs;
   def.attributes = attribute_row<O>();
   def.notes = {O::info.low, O::info.high, O::info.tolerance, has_gradient<O>()};
   if constexpr (Elementwise<O>) {

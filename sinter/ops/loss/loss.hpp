@@ -33,6 +33,7 @@ struct CrossEntropy : CrossEntropyOptions {
   static constexpr OpInfo info{.name = "cross_entropy",
                                .domain = Domain::floating,
                                .saves = {.inputs = 7, .outputs = 2},
+                               .untracked_outputs = 2,
                                .cheap = false,
                                .tolerance = 2e-5};
   static void infer(const OpCall& call, Specs& outputs);

@@ -24,6 +24,7 @@ struct LayerNorm : RowNorm {
   static constexpr OpInfo info{.name = "layer_norm",
                                .domain = Domain::floating,
                                .saves = {.inputs = 3, .outputs = 6},
+                               .untracked_outputs = 6,
                                .cheap = false,
                                .tolerance = 1e-5};
   static void infer(const OpCall& call, Specs& outputs);
@@ -44,6 +45,7 @@ struct RmsNorm : RowNorm {
   static constexpr OpInfo info{.name = "rms_norm",
                                .domain = Domain::floating,
                                .saves = {.inputs = 3, .outputs = 2},
+                               .untracked_outputs = 2,
                                .cheap = false,
                                .tolerance = 1e-5};
   static void infer(const OpCall& call, Specs& outputs);
@@ -65,6 +67,7 @@ struct BatchNorm {
   static constexpr OpInfo info{.name = "batch_norm",
                                .domain = Domain::floating,
                                .saves = {.inputs = 3, .outputs = 6},
+                               .untracked_outputs = 6,
                                .cheap = false,
                                .tolerance = 1e-5};
   double eps = 1e-5;

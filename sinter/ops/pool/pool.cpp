@@ -203,6 +203,10 @@ void MaxPoolTake::infer(const OpCall& call, Specs& outputs) {
   const Value& x = call.inputs[0];
   check_domain(info.name, info.domain, x.dtype());
   check_rank(info.name, x.shape(), call.as<MaxPoolTake>().dims);
+  if (x.num_elements() == 0 && call.inputs[1].num_elements() != 0) {
+    throw ShapeError(fmt::format("max_pool_take: no elements to take in {} for positions {}",
+                                 x.shape().str(), call.inputs[1].shape().str()));
+  }
   outputs.push_back({call.inputs[1].shape(), x.dtype()});
 }
 void MaxPoolTake::backward(GradCall& call) {

@@ -6,6 +6,9 @@
 
 #include <stdint.h>
 
+// Inlined everywhere: no instruction set's copy may be linked into another's kernels.
+#define SINTER_PHILOX [[gnu::always_inline]] constexpr
+
 namespace sinter::philox {
 
 inline constexpr uint32_t multiplier_0 = 0xD2511F53u;
@@ -19,7 +22,7 @@ struct Block {
 };
 
 /// The four words of `counter` under a 64-bit key.
-constexpr Block block(Block counter, uint32_t key_0, uint32_t key_1) {
+SINTER_PHILOX Block block(Block counter, uint32_t key_0, uint32_t key_1) {
   for (int round = 0; round < rounds; ++round) {
     const uint64_t a = uint64_t(multiplier_0) * counter.words[0];
     const uint64_t b = uint64_t(multiplier_1) * counter.words[2];
@@ -35,36 +38,36 @@ constexpr Block block(Block counter, uint32_t key_0, uint32_t key_1) {
 enum class Width : uint32_t { bits32 = 0, bits64 = 1 };
 
 /// Block `index` of stream `seed`.
-constexpr Block stream_block(uint64_t seed, uint64_t index, Width width) {
+SINTER_PHILOX Block stream_block(uint64_t seed, uint64_t index, Width width) {
   return block({{uint32_t(index), uint32_t(index >> 32), 0, uint32_t(width)}}, uint32_t(seed),
                uint32_t(seed >> 32));
 }
 
 /// Number `position` of the stream's 32-bit numbers.
-constexpr uint32_t bits32(uint64_t seed, uint64_t position) {
+SINTER_PHILOX uint32_t bits32(uint64_t seed, uint64_t position) {
   return stream_block(seed, position / 4, Width::bits32).words[position % 4];
 }
 /// Number `position` of the stream's 64-bit numbers.
-constexpr uint64_t bits64(uint64_t seed, uint64_t position) {
+SINTER_PHILOX uint64_t bits64(uint64_t seed, uint64_t position) {
   const Block b = stream_block(seed, position / 2, Width::bits64);
   const int i = position % 2 ? 2 : 0;
   return uint64_t(b.words[i + 1]) << 32 | b.words[i];
 }
 
 /// [0, 1), all multiples of 2^-24 and 2^-53.
-constexpr float unit(uint32_t bits) { return float(bits >> 8) * 0x1p-24f; }
-constexpr double unit(uint64_t bits) { return double(bits >> 11) * 0x1p-53; }
+SINTER_PHILOX float unit(uint32_t bits) { return float(int32_t(bits >> 8)) * 0x1p-24f; }
+SINTER_PHILOX double unit(uint64_t bits) { return double(bits >> 11) * 0x1p-53; }
 /// (0, 1]: safe in a logarithm.
-constexpr float unit_above_zero(uint32_t bits) { return float((bits >> 8) + 1) * 0x1p-24f; }
-constexpr double unit_above_zero(uint64_t bits) { return double((bits >> 11) + 1) * 0x1p-53; }
+SINTER_PHILOX float unit_above_zero(uint32_t bits) { return float(int32_t(bits >> 8) + 1) * 0x1p-24f; }
+SINTER_PHILOX double unit_above_zero(uint64_t bits) { return double((bits >> 11) + 1) * 0x1p-53; }
 
 /// How many of the 2^32 words count as true with probability `p`.
-constexpr uint64_t threshold(double p) {
+SINTER_PHILOX uint64_t threshold(double p) {
   return p <= 0 ? 0 : p >= 1 ? uint64_t(1) << 32 : uint64_t(p * 0x1p32);
 }
 
 /// The high word of a 64 x 64 bit product.
-constexpr uint64_t multiply_high(uint64_t a, uint64_t b) {
+SINTER_PHILOX uint64_t multiply_high(uint64_t a, uint64_t b) {
   const uint64_t a0 = uint32_t(a), a1 = a >> 32, b0 = uint32_t(b), b1 = b >> 32;
   const uint64_t middle = a1 * b0 + (a0 * b0 >> 32);
   const uint64_t other = a0 * b1 + uint32_t(middle);
@@ -72,7 +75,7 @@ constexpr uint64_t multiply_high(uint64_t a, uint64_t b) {
 }
 
 /// An integer in [0, range), which 0 makes 2^64 (Lemire's multiplication; its bias is below 2^-16).
-constexpr uint64_t bounded(uint64_t seed, uint64_t position, uint64_t range) {
+SINTER_PHILOX uint64_t bounded(uint64_t seed, uint64_t position, uint64_t range) {
   if (range == 0) {
     return bits64(seed, position);
   }
@@ -81,3 +84,5 @@ constexpr uint64_t bounded(uint64_t seed, uint64_t position, uint64_t range) {
 }
 
 }  // namespace sinter::philox
+
+#undef SINTER_PHILOX

@@ -13,6 +13,7 @@
 #include "sinter/base/error.hpp"
 #include "sinter/base/os/process.hpp"
 #include "sinter/decorators/autodiff/autodiff.hpp"
+#include "sinter/decorators/autodiff/make_autodiff.hpp"
 #include "sinter/decorators/validate/validate.hpp"
 
 namespace sinter {

@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "sinter/base/error.hpp"
+#include "sinter/decorators/autodiff/make_autodiff.hpp"
 #include "sinter/decorators/autodiff/node.hpp"
 
 namespace sinter {
@@ -169,7 +170,7 @@ void retain_grad(const Value& value) {
   }
 }
 
-void register_hook(const Value& value, std::function<Value(const Value&)> hook) {
+void register_hook(const Value& value, Ref<Hook> hook) {
   if (!is_tracked(value)) {
     throw GradientError("register_hook: the tensor is not tracked; call require_grad() first");
   }

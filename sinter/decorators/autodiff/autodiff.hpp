@@ -3,16 +3,11 @@
 #pragma once
 
 #include <cstddef>
-#include <functional>
-#include <memory>
+#include <utility>
 
-#include "sinter/graph/backend.hpp"
+#include "sinter/graph/value.hpp"
 
 namespace sinter {
-
-/// Reverse-mode differentiation over another backend. A node is owned by the values that need it: a graph
-/// dies with its last value, there is no tape and no lock. Stack two for gradients of gradients.
-std::unique_ptr<Backend> make_autodiff(Backend& inner);
 
 /// `backend` is an autodiff decorator (the outermost one).
 [[nodiscard]] bool is_autodiff(const Backend& backend);
@@ -41,7 +36,7 @@ class Gradients {
 
  private:
   friend class GradientWriter;
-  std::unique_ptr<Map> map_;
+  Map* map_;  // owned: a smart pointer's header costs more than all of this one
 };
 
 namespace autodiff {
@@ -56,9 +51,28 @@ namespace autodiff {
 [[nodiscard]] Value detach(const Value& value);
 /// Keeps the gradient of a value that is no leaf.
 void retain_grad(const Value& value);
-/// `hook` sees the gradient of `value` when it is complete, and may return another in its place
-/// (an empty value keeps it).
-void register_hook(const Value& value, std::function<Value(const Value&)> hook);
+
+/// A function that sees a gradient and may return another in its place; an empty value keeps it.
+class Hook : public RefCounted {
+ public:
+  virtual Value operator()(const Value& gradient) const = 0;
+};
+/// `hook` is called with the gradient of `value` when it is complete.
+void register_hook(const Value& value, Ref<Hook> hook);
+/// The same with a callable `Value(const Value&)`.
+template <class F>
+  requires requires(F& f, const Value& gradient) { Value(f(gradient)); }
+void register_hook(const Value& value, F function) {
+  class Holder final : public Hook {
+   public:
+    explicit Holder(F f) : function_(std::move(f)) {}
+    Value operator()(const Value& gradient) const override { return function_(gradient); }
+
+   private:
+    mutable F function_;
+  };
+  register_hook(value, Ref<Hook>(new Holder(std::move(function))));
+}
 
 /// Gradients of `root` (of one element unless `seed` is given, which has root's shape and lives under
 /// autodiff) with respect to all leaves it depends on. Throws GradientError when root isn't tracked.

@@ -137,10 +137,10 @@ class Pass {
   }
 
   static void apply_hooks(Node& node, SmallVector<Value, 1>& grads) {
-    for (const auto& hook : node.hooks) {
+    for (const Ref<Hook>& hook : node.hooks) {
       for (Value& grad : grads) {
         if (grad) {
-          if (Value other = hook(grad)) {
+          if (Value other = (*hook)(grad)) {
             grad = std::move(other);
           }
         }
@@ -231,15 +231,19 @@ Gradients autodiff::backward(const Value& root, Value seed) {
   return gradients;
 }
 
-Gradients::Gradients() : map_(std::make_unique<Map>()) {}
-Gradients::Gradients(Gradients&&) noexcept = default;
-Gradients& Gradients::operator=(Gradients&&) noexcept = default;
-Gradients::Gradients(const Gradients& other) : map_(std::make_unique<Map>(*other.map_)) {}
-Gradients& Gradients::operator=(const Gradients& other) {
-  map_ = std::make_unique<Map>(*other.map_);
+Gradients::Gradients() : map_(new Map) {}
+Gradients::Gradients(Gradients&& other) noexcept : map_(std::exchange(other.map_, nullptr)) {}
+Gradients& Gradients::operator=(Gradients&& other) noexcept {
+  std::swap(map_, other.map_);
   return *this;
 }
-Gradients::~Gradients() = default;
+Gradients::Gradients(const Gradients& other) : map_(new Map(*other.map_)) {}
+Gradients& Gradients::operator=(const Gradients& other) {
+  Gradients copy(other);
+  std::swap(map_, copy.map_);
+  return *this;
+}
+Gradients::~Gradients() { delete map_; }
 
 Value Gradients::get(const Value& leaf) const {
   const autodiff::Edge* edge = autodiff::edge_of(leaf, *map_);

@@ -2,10 +2,10 @@
 // What autodiff records: nodes, and the values that own them.
 #pragma once
 
-#include <functional>
 #include <memory>
 #include <vector>
 
+#include "sinter/decorators/autodiff/autodiff.hpp"
 #include "sinter/graph/backend.hpp"
 #include "sinter/ops/attributes.hpp"
 
@@ -35,7 +35,7 @@ class Node final : public RefCounted {
   int depth = 0;
   bool retained = false;
   SourceLoc where;
-  std::vector<std::function<Value(const Value&)>> hooks;
+  std::vector<Ref<Hook>> hooks;
 
  private:
   // Chains of any length die without recursion.

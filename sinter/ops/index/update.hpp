@@ -3,12 +3,10 @@
 // any number of threads.
 #pragma once
 
+#include "sinter/ops/modes.hpp"
 #include "sinter/ops/op.hpp"
 
 namespace sinter::ops {
-
-/// How a written value meets the element that is there; `assign` keeps the last one.
-enum class IndexUpdate : std::uint8_t { assign, add, mul, min, max };
 
 /// x with values written as `Gather` would read them: out[i, index[i, j, k], k] (op)= values[i, j, k]
 /// for dim 1. The values broadcast to the index.

@@ -2,15 +2,10 @@
 // Resizing of the last dims by nearest elements or linear interpolation.
 #pragma once
 
+#include "sinter/ops/modes.hpp"
 #include "sinter/ops/op.hpp"
 
 namespace sinter::ops {
-
-enum class InterpolateMode : std::uint8_t {
-  nearest,        ///< element floor(i * in / out)
-  nearest_exact,  ///< element floor((i + 0.5) * in / out)
-  linear,         ///< between two neighbours in each dim
-};
 
 /// Resizes the last `size.rank()` dims to `size`; the dims before are a batch. Linear positions are
 /// (i + 0.5) * in / out - 0.5, or i * (in - 1) / (out - 1) with `align_corners` (0 for one output),

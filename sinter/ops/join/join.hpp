@@ -4,6 +4,7 @@
 
 #include <vector>
 
+#include "sinter/ops/modes.hpp"
 #include "sinter/ops/op.hpp"
 
 namespace sinter::ops {
@@ -39,11 +40,6 @@ struct Pad {
     visit("value", self.value);
   }
 };
-
-/// What a border is filled with, for [1, 2, 3] padded by 2: `constant` [v, v, 1, 2, 3, v, v],
-/// `reflect` [3, 2, 1, 2, 3, 2, 1], `replicate` [1, 1, 1, 2, 3, 3, 3], `symmetric`
-/// [2, 1, 1, 2, 3, 3, 2], `circular` [2, 3, 1, 2, 3, 1, 2].
-enum class PadMode : std::uint8_t { constant, reflect, replicate, symmetric, circular };
 
 /// One value for each part. Inputs of different dtypes are promoted.
 Value cat(std::span<const Value> parts, std::int64_t dim, SourceLoc where = SourceLoc::current());

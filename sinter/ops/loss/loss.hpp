@@ -2,11 +2,10 @@
 // Losses: cross entropy as an op of its own, the others as formulas.
 #pragma once
 
+#include "sinter/ops/modes.hpp"
 #include "sinter/ops/op.hpp"
 
 namespace sinter::ops {
-
-enum class Reduction : std::uint8_t { mean, sum, none };
 
 /// How targets count in a cross entropy.
 struct CrossEntropyOptions {

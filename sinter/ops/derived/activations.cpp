@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Activations with attributes.
+#include "sinter/ops/derived/activations.hpp"
+
+#include <fmt/format.h>
+
+#include "sinter/base/error.hpp"
+#include "sinter/ops/activation.hpp"
+#include "sinter/ops/arithmetic.hpp"
+#include "sinter/ops/functions.hpp"
+#include "sinter/ops/op.hpp"
+
+namespace sinter::ops {
+namespace {
+
+// Runs `op` on an input that it may overwrite.
+template <class Op>
+Value give(const Op& op, Value x, SourceLoc where) {
+  return std::move(apply(op, std::span<const Value>(&x, 1), 1, where)[0]);
+}
+
+}  // namespace
+
+Value clamped(Value x, double low, double high, SourceLoc where) {
+  Clamp op;
+  op.low = low;
+  op.high = high;
+  return give(op, std::move(x), where);
+}
+Value leaky_relu(Value x, double slope, SourceLoc where) {
+  LeakyRelu op;
+  op.slope = slope;
+  return give(op, std::move(x), where);
+}
+Value elu(Value x, double alpha, SourceLoc where) {
+  Elu op;
+  op.alpha = alpha;
+  return give(op, std::move(x), where);
+}
+Value celu(Value x, double alpha, SourceLoc where) {
+  Celu op;
+  op.alpha = alpha;
+  return give(op, std::move(x), where);
+}
+Value softplus(Value x, double beta, SourceLoc where) {
+  Softplus op;
+  op.beta = beta;
+  return give(op, std::move(x), where);
+}
+Value hard_sigmoid(Value x, double alpha, double beta, SourceLoc where) {
+  HardSigmoid op;
+  op.alpha = alpha;
+  op.beta = beta;
+  return give(op, std::move(x), where);
+}
+Value threshold(Value x, double threshold, double value, SourceLoc where) {
+  Threshold op;
+  op.threshold = threshold;
+  op.value = value;
+  return give(op, std::move(x), where);
+}
+Value hard_shrink(Value x, double lambda, SourceLoc where) {
+  HardShrink op;
+  op.lambda = lambda;
+  return give(op, std::move(x), where);
+}
+Value soft_shrink(Value x, double lambda, SourceLoc where) {
+  SoftShrink op;
+  op.lambda = lambda;
+  return give(op, std::move(x), where);
+}
+
+Value shrink(const Value& x, double lambda, double bias, SourceLoc where) {
+  const Value zero = scalar_like(x, 0);
+  const Value above = greater(x, scalar_like(x, lambda), where);
+  const Value below = less(x, scalar_like(x, -lambda), where);
+  const Value offset = scalar_like(x, bias);
+  return ops::where(above, sub(x, offset), ops::where(below, add(x, offset), zero));
+}
+
+Value prelu(const Value& x, const Value& weight, SourceLoc where) {
+  const std::int64_t count = weight.num_elements();
+  if (count != 1 && (x.rank() < 2 || x.size(1) != count)) {
+    throw ShapeError(fmt::format("prelu: {} weights for an input of shape {}; give 1, or one for each "
+                                 "element of dim 1",
+                                 count, x.shape().str()));
+  }
+  Shape shape = Shape::filled(x.rank(), 1);
+  if (count != 1) {
+    shape[1] = count;
+  }
+  const Value slopes = reshape(weight, shape);
+  return ops::where(greater(x, scalar_like(x, 0), where), x, mul(x, slopes, where));
+}
+
+Value tanhshrink(const Value& x, SourceLoc where) { return sub(x, tanh(x, where), where); }
+
+}  // namespace sinter::ops

@@ -21,6 +21,15 @@ const Table& filled() {
   return table;
 }
 
+template <class T>
+const NnKernels<T>& nn_kernels() {
+  static const NnKernels<T> kernels{.pool = pool_kernels<T>(),
+                                    .softmax = softmax_kernels<T>(),
+                                    .norm = norm_kernels<T>(),
+                                    .optim = optim_kernels<T>()};
+  return kernels;
+}
+
 }  // namespace
 
 const KernelSet& kernel_set() {
@@ -45,6 +54,10 @@ const KernelSet& kernel_set() {
       .convert = filled<ConvertTable, fill_convert>,
       .reduce = filled<ReduceTable, fill_reduce>,
       .copy = filled<CopyTable, fill_copy>,
+      .nn_f32 = nn_kernels<float>,
+      .nn_f64 = nn_kernels<double>,
+      .order = order_kernels,
+      .random = random_kernels,
   };
   return set;
 }

@@ -8,6 +8,9 @@
 #include "sinter/backend/portable/kernels/conv.hpp"
 #include "sinter/backend/portable/kernels/elementwise.hpp"
 #include "sinter/backend/portable/kernels/gemm.hpp"
+#include "sinter/backend/portable/kernels/nn.hpp"
+#include "sinter/backend/portable/kernels/order.hpp"
+#include "sinter/backend/portable/kernels/random.hpp"
 #include "sinter/backend/portable/kernels/reduce.hpp"
 
 namespace sinter::portable {
@@ -51,6 +54,14 @@ struct KernelSet {
   const ConvertTable& (*convert)();
   const ReduceTable& (*reduce)();
   const CopyTable& (*copy)();
+
+  /// See nn.hpp.
+  const NnKernels<float>& (*nn_f32)();
+  const NnKernels<double>& (*nn_f64)();
+
+  /// See order.hpp and random.hpp.
+  const OrderKernels& (*order)();
+  const RandomKernels& (*random)();
 };
 
 }  // namespace sinter::portable

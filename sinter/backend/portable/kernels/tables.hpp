@@ -36,6 +36,19 @@ void fill_convert(ConvertTable& table);
 void fill_reduce(ReduceTable& table);
 void fill_copy(CopyTable& table);
 
+// One for float and one for double.
+template <class T>
+PoolKernels<T> pool_kernels();
+template <class T>
+SoftmaxKernels<T> softmax_kernels();
+template <class T>
+NormKernels<T> norm_kernels();
+template <class T>
+OptimKernels<T> optim_kernels();
+
+const OrderKernels& order_kernels();
+const RandomKernels& random_kernels();
+
 /// The table of this instruction set.
 const KernelSet& kernel_set();
 

@@ -14,7 +14,7 @@ ConvPlan conv_plan(const ConvShape& s, ConvPass pass) {
   p.pass = pass;
   if (pass == ConvPass::weight_gradient) {
     const WeightPlan w = make_weight_plan(s);
-    p.tasks = w.g.groups * w.slices;
+    p.tasks = w.g.groups * w.slices * w.splits;
     p.parts = finish_units(w);
     p.shared_bytes = WeightShared(w).bytes(w);
     p.scratch_bytes = weight_scratch_bytes(w);

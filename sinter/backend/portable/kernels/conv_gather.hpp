@@ -47,19 +47,25 @@ struct WeightView {
 
 /// [block of conv_cols outputs][block of 16 channels][tap][channel][conv_cols], outputs padded with zeros.
 inline void pack_weights_blocked(const Gather& g, const PhaseTaps& t, WeightView v, float* out) {
+  constexpr int W = native_lanes<float>;
+  const int64_t taps = g.kh * g.kw;
+  float tile[W * W];
   for (int64_t o = 0; o < g.o; o += conv_cols) {
-    const int64_t width = min64(conv_cols, g.o - o);
     for (int64_t cb = 0; cb < g.c; cb += channel_block) {
       const int64_t cn = min64(channel_block, g.c - cb);
       for (int64_t c = 0; c < cn; ++c) {
-        const float* src = v.w + o * v.o + (cb + c) * v.c;
-        for (int64_t k = 0; k < t.count; ++k) {
-          float* dst = out + (k * cn + c) * conv_cols;
-          const float* from = src + t.taps[k].index;
-          for (int64_t q = 0; q < width; ++q) {
-            dst[q] = from[q * v.o];
+        for (int64_t q = 0; q < conv_cols; q += W) {
+          const int rows = int(min64(max64(g.o - o - q, 0), W));
+          const float* src = v.w + min64(o + q, g.o - 1) * v.o + (cb + c) * v.c;
+          int64_t k = 0;
+          for (int64_t first = 0; first < taps; first += W) {
+            const int cols = int(min64(W, taps - first));
+            transpose_block(src + first, v.o, rows, cols, tile, W, true);
+            for (; k < t.count && t.taps[k].index < first + cols; ++k) {
+              const float* row = tile + (t.taps[k].index - first) * W;
+              simd<float, W>::load(row).store(out + (k * cn + c) * conv_cols + q);
+            }
           }
-          zero_run(dst + width, conv_cols - width);
         }
       }
       out += t.count * cn * conv_cols;
@@ -260,97 +266,142 @@ inline void pack_positions(const Gather& g, const ChunkWork& w, int64_t first, i
   }
 }
 
-inline void run_panel(const Gather& g, const ChunkWork& w, float* panel) {
+/// Floats of the packed positions held at once: a strip of panels, at least one.
+constexpr int64_t strip_floats = 48 * 1024;
+inline int64_t strip_panels(const Gather& g) {
+  return max64(strip_floats / (g.c * g.kh * g.kw * conv_cols), 1);
+}
+
+inline void write_scattered(const Gather& g, const ChunkWork& w, const float* tile, int64_t o,
+                            int64_t height, int64_t first, int64_t count) {
+  const int64_t plane = g.out_h * g.out_w;
+  for (int64_t r = 0; r < height; ++r) {
+    for (int64_t x = 0; x < count; ++x) {
+      const int64_t i = w.i0 + (first + x) / w.cols;
+      const int64_t j = (first + x) % w.cols;
+      w.out[(o + r) * plane + i * g.os_h * g.out_w + j * g.os_w] = tile[r * conv_cols + x];
+    }
+  }
+}
+
+/// Packs strips of positions, then runs each panel of output channels along the strip, so that few planes of the output are
+/// written at a time (many interleaved write streams cost more than the arithmetic when channels are few).
+inline void run_panel(const Gather& g, const ChunkWork& w, float* packed) {
   static constexpr TileTable<float, MakePacked, TileFn<float>> table;
   const int64_t plane = g.out_h * g.out_w;
   const int64_t positions = (w.i1 - w.i0) * w.cols;
   const int64_t k = g.c * w.taps->count;
   const int64_t panels = ceil_div(g.o, tile_rows);
   const bool dense = g.os_h == 1 && g.os_w == 1;
-  for (int64_t first = 0; first < positions; first += conv_cols) {
-    const int64_t count = min64(conv_cols, positions - first);
-    pack_positions(g, w, first, count, panel);
+  const int64_t strip = strip_panels(g) * conv_cols;
+  float tile[tile_rows * conv_cols];
+  for (int64_t start = 0; start < positions; start += strip) {
+    const int64_t stop = min64(start + strip, positions);
+    for (int64_t first = start; first < stop; first += conv_cols) {
+      pack_positions(g, w, first, min64(conv_cols, stop - first), packed + (first - start) * k);
+    }
     for (int64_t q = 0; q < panels; ++q) {
       const int64_t o = g.o * q / panels;
       const int64_t height = g.o * (q + 1) / panels - o;
       TileOut<float> out;
       out.row_bias = w.bias == nullptr ? nullptr : w.bias + o;
-      out.cols = count;
-      float tile[tile_rows * conv_cols];
-      out.c = dense ? w.out + o * plane + w.i0 * g.out_w + first : tile;
-      out.ld = dense ? plane : conv_cols;
-      table.fn[height](k, w.weights + o * k, panel, out);
-      for (int64_t r = 0; r < height && !dense; ++r) {
-        for (int64_t x = 0; x < count; ++x) {
-          const int64_t i = w.i0 + (first + x) / w.cols;
-          const int64_t j = (first + x) % w.cols;
-          w.out[(o + r) * plane + i * g.os_h * g.out_w + j * g.os_w] = tile[r * conv_cols + x];
+      for (int64_t first = start; first < stop; first += conv_cols) {
+        out.cols = min64(conv_cols, stop - first);
+        out.c = dense ? w.out + o * plane + w.i0 * g.out_w + first : tile;
+        out.ld = dense ? plane : conv_cols;
+        table.fn[height](k, w.weights + o * k, packed + (first - start) * k, out);
+        if (!dense) {
+          write_scattered(g, w, tile, o, height, first, out.cols);
         }
       }
     }
   }
 }
 
-/// R output channels, U vectors of positions along one row, read in place.
-template <int R, int U>
+/// R output channels, Y rows of U vectors of positions, read in place.
+template <int R, int Y, int U>
 SINTER_FORCE_INLINE void row_tile(const Gather& g, const ChunkWork& w, int64_t i, int64_t j) {
   constexpr int W = native_lanes<float>;
   using S = simd<float, W>;
-  S acc[R][U];
+  S acc[R][Y][U];
+#pragma GCC unroll 4
   for (int r = 0; r < R; ++r) {
-    for (int u = 0; u < U; ++u) {
-      acc[r][u] = S(w.bias == nullptr ? 0.0f : w.bias[r]);
-    }
-  }
-  const int64_t block_plane = g.chunk_in_rows(w.i1 - w.i0) * g.row_stride();
-  const float* b = w.weights;
-  for (int64_t c = 0; c < g.c; ++c) {
-    const float* image = w.image + c * block_plane + (i - w.i0) * g.is_h * g.row_stride() + j;
-    for (int64_t t = 0; t < w.taps->count; ++t, b += R) {
-      const float* src = image + w.taps->taps[t].offset;
+#pragma GCC unroll 4
+    for (int y = 0; y < Y; ++y) {
 #pragma GCC unroll 4
       for (int u = 0; u < U; ++u) {
-        const S x = S::load(src + u * W);  // may run into the slack; those lanes are not stored
+        acc[r][y][u] = S(w.bias == nullptr ? 0.0f : w.bias[r]);
+      }
+    }
+  }
+  const int64_t row = g.is_h * g.row_stride();
+  const int64_t block_plane = g.chunk_in_rows(w.i1 - w.i0) * g.row_stride();
+  const int64_t taps = w.taps->count;
+  const float* b = w.weights;
+  for (int64_t c = 0; c < g.c; ++c) {
+    const float* image = w.image + c * block_plane + (i - w.i0) * row + j;
+    for (int64_t t = 0; t < taps; ++t, b += R) {
+      const float* src = image + w.taps->taps[t].offset;
 #pragma GCC unroll 4
-        for (int r = 0; r < R; ++r) {
-          acc[r][u] = fma(S(b[r]), x, acc[r][u]);
+      for (int y = 0; y < Y; ++y) {
+#pragma GCC unroll 4
+        for (int u = 0; u < U; ++u) {
+          const S x = S::load(src + y * row + u * W);  // lanes in the slack are not stored
+#pragma GCC unroll 4
+          for (int r = 0; r < R; ++r) {
+            acc[r][y][u] = fma(S(b[r]), x, acc[r][y][u]);
+          }
         }
       }
     }
   }
+#pragma GCC unroll 4
   for (int r = 0; r < R; ++r) {
-    float* out = w.out + r * g.out_h * g.out_w + i * g.os_h * g.out_w + j * g.os_w;
-    for (int u = 0; u < U; ++u) {
-      const int n = int(min64(max64(w.cols - j - u * W, 0), W));
-      if (g.os_w == 1) {
-        store_partial(acc[r][u], out + u * W, n);
-      } else {
-        for (int x = 0; x < n; ++x) {
-          out[(u * W + x) * g.os_w] = acc[r][u][x];
+#pragma GCC unroll 4
+    for (int y = 0; y < Y; ++y) {
+      float* out = w.out + (r * g.out_h + (i + y) * g.os_h) * g.out_w + j * g.os_w;
+#pragma GCC unroll 4
+      for (int u = 0; u < U; ++u) {
+        const int n = int(min64(max64(w.cols - j - u * W, 0), W));
+        if (g.os_w == 1) {
+          store_partial(acc[r][y][u], out + u * W, n);
+        } else {
+          for (int x = 0; x < n; ++x) {
+            out[(u * W + x) * g.os_w] = acc[r][y][u][x];
+          }
         }
       }
     }
   }
 }
+template <int R, int Y>
+SINTER_FORCE_INLINE void row_band(const Gather& g, const ChunkWork& w, int64_t i) {
+  constexpr int W = native_lanes<float>;
+  int64_t j = 0;
+  for (; j + W < w.cols; j += 2 * W) {
+    row_tile<R, Y, 2>(g, w, i, j);
+  }
+  if (j < w.cols) {
+    row_tile<R, Y, 1>(g, w, i, j);
+  }
+}
 template <int R>
 __attribute__((noinline)) void run_direct(const Gather& g, const ChunkWork& w) {
-  constexpr int W = native_lanes<float>;
-  constexpr int U = 3;
-  for (int64_t i = w.i0; i < w.i1; ++i) {
-    int64_t j = 0;
-    for (; j + (U - 1) * W < w.cols; j += U * W) {
-      row_tile<R, U>(g, w, i, j);
-    }
-    for (; j < w.cols; j += W) {
-      row_tile<R, 1>(g, w, i, j);
-    }
+  constexpr int most = vector_registers == 32 ? 24 : 12;
+  constexpr int Y = R * 8 <= most ? 4 : R * 4 <= most ? 2 : 1;
+  int64_t i = w.i0;
+  for (; i + Y <= w.i1; i += Y) {
+    row_band<R, Y>(g, w, i);
+  }
+  for (; i < w.i1; ++i) {
+    row_band<R, 1>(g, w, i);
   }
 }
 
 inline size_t gather_scratch_bytes(const Gather& g) {
   int64_t floats = round_up(g.image_floats(), 16);
   if (g.method == ConvMethod::panel) {
-    floats += (g.c * g.kh * g.kw + 2) * conv_cols;
+    floats += (strip_panels(g) * g.c * g.kh * g.kw + 2) * conv_cols;
   }
   return size_t(floats * 4);
 }

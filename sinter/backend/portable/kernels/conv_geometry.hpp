@@ -84,11 +84,12 @@ inline void shift_range(const ConvShape& s, bool forward, bool height, int64_t* 
   }
 }
 
-inline ConvMethod choose_method(int64_t c, int64_t o) {
+inline ConvMethod choose_method(int64_t c, int64_t o, int64_t taps) {
   if (o <= direct_rows) {
     return ConvMethod::direct;
   }
-  return c < 8 || o < 8 ? ConvMethod::panel : ConvMethod::blocked;
+  // With one tap a packed panel is a plain copy, cheaper than two transpositions.
+  return c < 8 || o < 8 || taps == 1 ? ConvMethod::panel : ConvMethod::blocked;
 }
 
 inline Gather make_gather(const ConvShape& s, bool forward) {
@@ -103,7 +104,7 @@ inline Gather make_gather(const ConvShape& s, bool forward) {
   g.kh = s.kh, g.kw = s.kw;
   shift_range(s, forward, true, &g.lo_h, &g.hi_h);
   shift_range(s, forward, false, &g.lo_w, &g.hi_w);
-  g.method = choose_method(g.c, g.o);
+  g.method = choose_method(g.c, g.o, g.kh * g.kw);
   const int64_t most_cols = max64(g.phase_cols(0), 1);
   g.pad_w = ceil_div((most_cols - 1) * g.is_w + g.hi_w - g.lo_w + 1, g.is_w);
   const int64_t most_rows = max64(g.phase_rows(0), 1);

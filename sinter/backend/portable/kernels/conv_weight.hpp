@@ -3,7 +3,8 @@
 //
 // Many channels: both images are transposed to channels side by side; the tile is input channels × output channels and
 // k runs over positions. Few channels: lanes are positions and a tile is a few output channels × a few (channel, tap) pairs.
-// A task owns one (group, part of the images) and sums into its own partial result; `finish` adds the parts.
+// A task owns one (group, range of output channels, part of the images) and sums into a partial result of its own;
+// `finish` adds the parts.
 #pragma once
 
 #include "sinter/backend/portable/kernels/conv_gather.hpp"
@@ -12,13 +13,15 @@ namespace sinter::portable::SINTER_ISA {
 
 namespace {
 
+constexpr int64_t max_batch = 16;
 constexpr int dot_outs = 3;
 constexpr int dot_taps = vector_registers == 32 ? 9 : 4;
 
 struct WeightPlan {
   Gather g;          // of the forward pass: padding, taps
   bool blocked;
-  int64_t slices;    // partial results per group; a task sums the units of one slice
+  int64_t slices;    // partial results per group; a task sums the units of one slice ...
+  int64_t splits;    // ... for one of so many ranges of output channels
   int64_t units;     // (image, row chunk) pairs
   int64_t batch;     // units held in scratch at once
   int64_t partial;   // floats of one partial result
@@ -39,8 +42,13 @@ inline WeightPlan make_weight_plan(const ConvShape& s) {
   g.method = ConvMethod::direct;  // block() = 1; the blocked layout sizes itself below
   const int64_t row_floats = g.is_w * g.pad_w * g.c;
   const int64_t y_row = p.blocked ? round_up(g.o, conv_cols) * g.out_w : 0;
-  const int64_t budget = image_bytes / 4;
+  const int64_t budget = 2 * image_bytes / 4;
   int64_t rows = (budget - (g.hi_h - g.lo_h + 1) * row_floats) / (row_floats * g.is_h + y_row);
+  if (!p.blocked) {
+    // One input channel and the rows of a tile of outputs stay in the nearest cache.
+    const int64_t near = 6 * 1024 - (g.hi_h - g.lo_h + 1) * g.is_w * g.pad_w;
+    rows = min64(rows, near / (g.is_w * g.pad_w * g.is_h + dot_outs * g.out_w));
+  }
   rows = min64(max64(rows, 4), max64(g.out_h, 1));
   g.chunks = ceil_div(max64(g.out_h, 1), rows);
   g.rows = ceil_div(max64(g.out_h, 1), g.chunks);
@@ -48,12 +56,14 @@ inline WeightPlan make_weight_plan(const ConvShape& s) {
   p.units = g.n * g.chunks;
   p.x_floats = round_up(g.chunk_in_rows(g.rows) * row_floats + 64, 16);
   p.y_floats = round_up(g.rows * y_row + 16, 16);
-  p.batch = p.blocked ? min64(max64(budget / (p.x_floats + p.y_floats), 1), 8) : 1;
+  // Enough positions per sum that loading and storing the tile does not show.
+  p.batch = p.blocked ? min64(ceil_div(768, max64(g.rows * g.out_w, 1)), max_batch) : 1;
   p.partial = p.blocked ? g.c * p.taps * round_up(g.o, conv_cols)
                         : dot_tiles(p) * dot_outs * dot_taps * native_lanes<float>;
   p.partial = round_up(p.partial, 16);
   // Enough tasks to share out, few enough that the partial results stay small beside the work.
-  int64_t slices = ceil_div(16, g.groups);
+  p.splits = p.blocked ? min64(ceil_div(g.o, conv_cols), 4) : 1;
+  int64_t slices = ceil_div(16, g.groups * p.splits);
   slices = min64(slices, max64((int64_t(32) << 20) / (p.partial * 4 * g.groups), 1));
   p.slices = max64(min64(slices, ceil_div(p.units, p.batch)), 1);
   return p;
@@ -102,12 +112,14 @@ struct MakeOuter {
 
 /// Adds a batch of units to the partial result [out block][channel panel][tap][height][conv_cols].
 inline void sum_blocked(const WeightPlan& p, const Tap* taps, const float* x, const float* y,
-                        const int64_t* unit_rows, int64_t units, float* sum, bool first) {
+                        const int64_t* unit_rows, int64_t units, int64_t o0, int64_t o1, float* sum,
+                        bool first) {
   static constexpr TileTable<float, MakeOuter, OuterFn> table;
   const Gather& g = p.g;
   const int64_t panels = ceil_div(g.c, tile_rows);
   const int64_t positions = g.chunk_in_rows(g.rows) * g.row_stride();
-  for (int64_t o = 0; o < g.o; o += conv_cols) {
+  sum += o0 * g.c * p.taps;
+  for (int64_t o = o0; o < o1; o += conv_cols) {
     for (int64_t q = 0; q < panels; ++q) {
       const int64_t c = g.c * q / panels;
       const int64_t height = g.c * (q + 1) / panels - c;
@@ -144,6 +156,7 @@ SINTER_FORCE_INLINE void dot_positions(const float* const (&x)[dot_taps], int64_
 #pragma GCC unroll 4
     for (int i = 0; i < R; ++i) {
       g[i] = load(y + i * y_plane + yo);
+      __builtin_prefetch(y + (i + dot_outs) * y_plane + yo);  // the next tile's
     }
 #pragma GCC unroll 16
     for (int t = 0; t < dot_taps; ++t) {
@@ -247,14 +260,15 @@ inline void load_unit_x(const WeightPlan& p, const float* src, int64_t chunk, fl
   }
 }
 /// Copies one unit's output gradient: [block of conv_cols channels][position][conv_cols].
-inline void load_unit_y(const WeightPlan& p, const float* src, int64_t chunk, float* dst) {
+inline void load_unit_y(const WeightPlan& p, const float* src, int64_t chunk, int64_t o0, int64_t o1,
+                        float* dst) {
   const Gather& g = p.g;
   const int64_t i0 = chunk * g.rows;
   const int64_t rows = min64(g.rows, g.out_h - i0);
   const int64_t positions = rows * g.out_w;  // contiguous in each channel
   constexpr int W = native_lanes<float>;
   const int64_t plane = g.out_h * g.out_w;
-  for (int64_t o = 0; o < g.o; o += conv_cols) {
+  for (int64_t o = o0; o < o1; o += conv_cols) {
     float* out = dst + o * g.rows * g.out_w;
     for (int64_t x = 0; x < positions; x += W) {
       const int cols = int(min64(W, positions - x));
@@ -274,18 +288,24 @@ inline void weight_task(const WeightPlan& p, const float* x, const float* y, con
   const WeightShared l(p);
   const Tap* taps = l.taps(shared);
   const int64_t slice = task % p.slices;
-  const int64_t group = task / p.slices;
-  float* sum = l.partial(shared, p, task);
+  const int64_t split = task / p.slices % p.splits;
+  const int64_t group = task / p.slices / p.splits;
+  const int64_t blocks = ceil_div(g.o, conv_cols);
+  const int64_t o0 = blocks * split / p.splits * conv_cols;
+  const int64_t o1 = blocks * (split + 1) / p.splits * conv_cols;
+  float* sum = l.partial(shared, p, group * p.slices + slice);
   const int64_t begin = p.units * slice / p.slices;
   const int64_t end = p.units * (slice + 1) / p.slices;
   float* xs = static_cast<float*>(scratch);
   float* ys = xs + p.batch * p.x_floats;
-  if (!p.blocked || begin == end) {
+  if (!p.blocked) {
     zero_run(sum, p.partial);
+  } else if (begin == end) {
+    zero_run(sum + o0 * g.c * p.taps, (o1 - o0) * g.c * p.taps);
   }
   for (int64_t u = begin; u < end; u += p.batch) {
     const int64_t count = min64(p.batch, end - u);
-    int64_t unit_rows[8] = {};
+    int64_t unit_rows[max_batch] = {};
     for (int64_t k = 0; k < count; ++k) {
       const int64_t image = (u + k) / g.chunks;
       const int64_t chunk = (u + k) % g.chunks;
@@ -294,13 +314,13 @@ inline void weight_task(const WeightPlan& p, const float* x, const float* y, con
       unit_rows[k] = min64(g.rows, g.out_h - chunk * g.rows);
       load_unit_x(p, xi, chunk, xs + k * p.x_floats);
       if (p.blocked) {
-        load_unit_y(p, yi, chunk, ys + k * p.y_floats);
+        load_unit_y(p, yi, chunk, o0, o1, ys + k * p.y_floats);
       } else {
         sum_dots(p, taps, xs, yi + chunk * g.rows * g.out_w, unit_rows[k], sum);
       }
     }
     if (p.blocked) {
-      sum_blocked(p, taps, xs, ys, unit_rows, count, sum, u == begin);
+      sum_blocked(p, taps, xs, ys, unit_rows, count, o0, o1, sum, u == begin);
     }
   }
 }

@@ -47,6 +47,17 @@ void check_domain(std::string_view op, Domain domain, DType dtype) {
 
 namespace detail {
 
+namespace {
+
+// The usual dtypes pass without a look at the op's name.
+void check_domain(const OpInfo& info, DType dtype) {
+  if (!(dtype <= DType::bf16 && info.domain <= Domain::numeric)) {
+    sinter::check_domain(info.name, info.domain, dtype);
+  }
+}
+
+}  // namespace
+
 void infer_elementwise(const OpCall& call, Specs& outputs, const OpInfo& info, bool bool_result) {
   const auto arity = static_cast<std::size_t>(call.def->elementwise->arity);
   if (call.inputs.size() != arity) {
@@ -65,7 +76,7 @@ void infer_elementwise(const OpCall& call, Specs& outputs, const OpInfo& info, b
       shape = broadcast(shape, input.shape(), info.name);
     }
   }
-  check_domain(info.name, info.domain, dtype);
+  check_domain(info, dtype);
   outputs.push_back({shape, bool_result ? DType::boolean : dtype});
 }
 

@@ -51,25 +51,10 @@ void Dims::erase(int position) {
   --rank_;
 }
 
-bool Dims::operator==(const Dims& other) const {
-  return std::equal(begin(), end(), other.begin(), other.end());
-}
-
 std::string Dims::str() const { return fmt::format("[{}]", fmt::join(begin(), end(), ", ")); }
 
-std::int64_t num_elements(const Shape& shape) {
-  std::int64_t count = 1;
-  bool overflow = false;
-  for (const std::int64_t size : shape) {
-    if (size == 0) {
-      return 0;
-    }
-    overflow |= __builtin_mul_overflow(count, size, &count);
-  }
-  if (overflow) {
-    throw ShapeError(fmt::format("shape {} has more than 2^63 - 1 elements", shape.str()));
-  }
-  return count;
+void detail::raise_too_large(const Shape& shape) {
+  throw ShapeError(fmt::format("shape {} has more than 2^63 - 1 elements", shape.str()));
 }
 
 Shape broadcast(const Shape& a, const Shape& b, std::string_view op) {

@@ -40,33 +40,50 @@ class Dims {
   void insert(int position, std::int64_t value);
   void erase(int position);
 
-  bool operator==(const Dims& other) const;
+  bool operator==(const Dims& other) const {
+    if (rank_ != other.rank_) {
+      return false;
+    }
+    for (int i = 0; i < rank_; ++i) {
+      if (values_[i] != other.values_[i]) {
+        return false;
+      }
+    }
+    return true;
+  }
   /// "[2, 3]"
   std::string str() const;
 
-  Dims(const Dims& other) { assign(other); }
-  Dims& operator=(const Dims& other) {
-    assign(other);
-    return *this;
-  }
-
  private:
-  // Copies only the values in use: shapes are copied on every operation.
-  void assign(const Dims& other) {
-    rank_ = other.rank_;
-    for (int i = 0; i < rank_; ++i) {
-      values_[i] = other.values_[i];
-    }
-  }
-  std::int64_t values_[max_rank];
+  // Shapes are copied on every operation: all values at once is faster than counting them.
+  std::int64_t values_[max_rank] = {};
   int rank_ = 0;
 };
 
 /// Sizes of a tensor; an empty one is a scalar's.
 using Shape = Dims;
 
+namespace detail {
+[[noreturn]] void raise_too_large(const Shape& shape);
+}  // namespace detail
+
 /// Product of the sizes; 1 for a scalar. Throws ShapeError when it does not fit 63 bits.
-[[nodiscard]] std::int64_t num_elements(const Shape& shape);
+[[nodiscard]] inline std::int64_t num_elements(const Shape& shape) {
+  std::int64_t count = 1;
+  bool overflow = false;
+  for (const std::int64_t size : shape) {
+    if (size == 0) {
+      return 0;
+    }
+    std::int64_t product = 0;
+    overflow |= __builtin_mul_overflow(count, size, &product);
+    count = product;
+  }
+  if (overflow) {
+    detail::raise_too_large(shape);
+  }
+  return count;
+}
 
 /// The shape two operands broadcast to (NumPy's rule: align at the end; 1 stretches, also to 0).
 /// `op` names the operation in the ShapeError thrown when they don't fit.

@@ -15,27 +15,30 @@ constexpr std::size_t header_bytes = 64;
 
 }  // namespace
 
-Ref<Storage> Storage::allocate(std::size_t bytes) {
+Ref<Storage> Storage::allocate(std::size_t bytes, std::size_t extra) {
   static_assert(sizeof(Storage) <= header_bytes);
-  if (bytes > SIZE_MAX - header_bytes) {
+  const std::size_t head = header_bytes + (extra + 63) / 64 * 64;
+  if (bytes > SIZE_MAX - head) {
     throw OutOfMemoryError("a tensor of " + std::to_string(bytes) + " bytes exceeds the address space");
   }
-  auto* block = static_cast<std::byte*>(MemoryPool::host().allocate(bytes + header_bytes));
-  return Ref<Storage>::first(new (block) Storage(block + header_bytes, bytes));
+  auto* block = static_cast<std::byte*>(MemoryPool::host().allocate(bytes + head));
+  return Ref<Storage>::first(new (block) Storage(block + head, bytes, bytes + head));
 }
 
 Ref<Storage> Storage::adopt(void* data, std::size_t bytes, void (*release)(void*, void*),
                             void* context) {
   auto* block = MemoryPool::host().allocate(header_bytes);
-  Ref<Storage> storage(new (block) Storage(data, bytes));
+  Ref<Storage> storage(new (block) Storage(data, bytes, header_bytes));
   storage->release_ = release;
   storage->context_ = context;
   return storage;
 }
 
+void* Storage::extra() const { return reinterpret_cast<std::byte*>(const_cast<Storage*>(this)) + header_bytes; }
+
 void Storage::destroy() const noexcept {
   auto* self = const_cast<Storage*>(this);
-  const std::size_t block_bytes = header_bytes + (release_ ? 0 : bytes_);
+  const std::size_t block_bytes = block_bytes_;
   if (release_) {
     release_(data_, context_);
   }

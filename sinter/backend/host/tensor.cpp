@@ -51,9 +51,28 @@ void with_element(std::size_t size, F&& f) {
 
 }  // namespace
 
-Value allocate(Backend& backend, const Shape& shape, DType dtype) {
+Ref<HostTensor> HostTensor::allocate(Backend& backend, const Shape& shape, DType dtype) {
   const auto bytes = static_cast<std::size_t>(num_elements(shape)) * size_of(dtype);
-  return Value(make_ref<HostTensor>(backend, shape, dtype, Storage::allocate(bytes)));
+  Ref<Storage> storage = Storage::allocate(bytes, sizeof(HostTensor));
+  void* place = storage->extra();
+  auto* tensor = ::new (place) HostTensor(backend, shape, dtype, std::move(storage));
+  tensor->in_storage_ = true;
+  return Ref<HostTensor>::first(tensor);
+}
+
+void HostTensor::destroy() const noexcept {
+  if (!in_storage_) {
+    delete this;
+    return;
+  }
+  // The storage outlives the tensor's destructor, and frees both with its last handle.
+  auto* self = const_cast<HostTensor*>(this);
+  const Ref<Storage> storage = std::move(self->storage_);
+  self->~HostTensor();
+}
+
+Value allocate(Backend& backend, const Shape& shape, DType dtype) {
+  return Value(HostTensor::allocate(backend, shape, dtype));
 }
 
 Value view_of(const Value& value, const Layout& layout) {

@@ -39,14 +39,20 @@ class HostTensor final : public ValueImpl {
     return reinterpret_cast<T*>(data());
   }
 
+  /// A dense, uninitialised tensor in one block with its storage.
+  static Ref<HostTensor> allocate(Backend& backend, const Shape& shape, DType dtype);
+
   // Handles come and go with every op: the pool's thread cache is faster than the heap.
   static void* operator new(std::size_t bytes) { return MemoryPool::host().allocate(bytes); }
   static void operator delete(void* block, std::size_t bytes) { MemoryPool::host().free(block, bytes); }
 
  private:
+  void destroy() const noexcept override;
+
   Dims strides_;
   std::int64_t offset_ = 0;
   bool contiguous_ = true;
+  bool in_storage_ = false;  // lies in its storage's block, and goes with it
   Ref<Storage> storage_;
 };
 

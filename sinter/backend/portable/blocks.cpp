@@ -36,7 +36,11 @@ void gather_as(const std::byte* from, std::int64_t stride, std::int64_t n, void*
   if (stride == 1) {
     std::memcpy(y, x, static_cast<std::size_t>(n) * sizeof(T));
   } else if (stride == 0) {
-    std::fill_n(y, n, *x);
+    // Doubling turns a fill into few large copies.
+    std::fill_n(y, std::min<std::int64_t>(n, 8), *x);
+    for (std::int64_t have = 8; have < n; have *= 2) {
+      std::memcpy(y + have, y, static_cast<std::size_t>(std::min(have, n - have)) * sizeof(T));
+    }
   } else {
     for (std::int64_t i = 0; i < n; ++i) {
       y[i] = x[i * stride];

@@ -87,6 +87,12 @@ void copy_dense(const std::byte* data, const Layout& layout, std::size_t size, s
   });
 }
 
+bool transposed(const Value& value) {
+  const HostTensor& x = host(value);
+  return !x.is_contiguous() && value.num_elements() >= tile * tile &&
+         transposed_axis(Walk(value.shape(), value.shape(), x.strides())) >= 0;
+}
+
 Value densely(const Value& value) {
   const HostTensor& x = host(value);
   if (x.is_contiguous()) {
@@ -99,9 +105,7 @@ Value densely(const Value& value) {
 
 Value converted(const Value& value, DType dtype) {
   // Conversion by blocks reads transposed elements one by one; lay those out first.
-  const HostTensor& x = host(value);
-  const Walk walk(value.shape(), value.shape(), x.strides());
-  const Value source = transposed_axis(walk) >= 0 ? densely(value) : value;
+  const Value source = transposed(value) ? densely(value) : value;
   Value result = allocate(value.backend(), value.shape(), dtype);
   std::byte* to = host(result).data();
   const std::size_t size = size_of(dtype);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "sinter/backend/portable/blocks.hpp"
+#include "sinter/backend/portable/convert.hpp"
 #include "sinter/backend/portable/kernel_tables.hpp"
 #include "sinter/base/thread_pool.hpp"
 
@@ -96,7 +97,9 @@ class BlockRun {
         out_dtype_(out.dtype()),
         in_place_(call.def->elementwise->bool_result || out.dtype() == dtype_of_carried(formula.carried)) {
     for (std::size_t k = 0; k < count_; ++k) {
-      operands_[k] = Operand(call.inputs[k], call.outputs[0].shape, formula.carried);
+      // Reading a transposed matrix row by row would fetch a line of the cache for each element.
+      inputs_[k] = transposed(call.inputs[k]) ? densely(call.inputs[k]) : call.inputs[k];
+      operands_[k] = Operand(inputs_[k], call.outputs[0].shape, formula.carried);
     }
     const std::int64_t bytes = num_elements(out.shape()) * static_cast<std::int64_t>(size_of(out.dtype()));
     stream_ = bytes >= stream_bytes && reinterpret_cast<std::uintptr_t>(out_) % 64 == 0;
@@ -137,8 +140,16 @@ class BlockRun {
   DType out_dtype_;
   bool in_place_;  // the formula writes the result's own dtype
   bool stream_ = false;
+  Value inputs_[max_inputs];
   Operand operands_[max_inputs];
 };
+
+// Apart from the short path, whose stack frame stays small.
+[[gnu::noinline]] void run_blocks(const OpCall& call, const Formula& formula, const HostTensor& out,
+                                  std::int64_t n) {
+  const BlockRun run(call, formula, out);
+  parallel_for(n, parallel_grain, run);
+}
 
 void run_plain(const OpCall& call, const Formula& formula, const HostTensor& out, std::int64_t n) {
   const std::byte* data[max_inputs];
@@ -170,8 +181,7 @@ void run_elementwise(Backend& backend, const OpCall& call, Outputs& outputs) {
   if (!large && all_plain(call, formula)) {
     run_plain(call, formula, out, n);
   } else if (n > 0) {
-    const BlockRun run(call, formula, out);
-    parallel_for(n, parallel_grain, run);
+    run_blocks(call, formula, out, n);
   }
   outputs.push_back(std::move(result));
 }

@@ -187,7 +187,34 @@ void choose_vector(Plan& plan, const Axes& kept, const Axes& folded) {
   }
 }
 
-// Results wait here until a whole block is converted and put where it belongs.
+template <class A>
+constexpr Carried carried_of_sum() {
+  return std::is_same_v<A, double>         ? Carried::f64
+         : std::is_same_v<A, std::int64_t> ? Carried::i64
+                                           : Carried::u64;
+}
+
+// Puts `n` (at most `block_elements`) results, `stride` apart from `offset` on, into the output; `values`
+// are spent.
+template <class A>
+void put_results(const Plan& plan, A* values, std::int64_t n, std::int64_t offset, std::int64_t stride) {
+  if (plan.mean) {
+    for (std::int64_t i = 0; i < n; ++i) {
+      values[i] /= static_cast<A>(plan.reduced_count);
+    }
+  }
+  const DType dtype = plan.out->dtype();
+  const auto size = static_cast<std::int64_t>(sinter::size_of(dtype));
+  std::byte* to = plan.out->data() + (plan.out_start + offset) * size;
+  if (stride == 1) {
+    return store_block(carried_of_sum<A>(), values, dtype, to, n);
+  }
+  BlockBuffer block;
+  store_block(carried_of_sum<A>(), values, dtype, block.data(), n);
+  scatter_run(block.data(), to, stride, static_cast<std::size_t>(size), n);
+}
+
+// Single results wait here for their neighbours, to be converted together.
 template <class A>
 class Results {
  public:
@@ -196,38 +223,44 @@ class Results {
   Results(const Results&) = delete;
   Results& operator=(const Results&) = delete;
   void push(A value, std::int64_t offset) {
-    values_[count_] = plan_.mean ? value / static_cast<A>(plan_.reduced_count) : value;
-    offsets_[count_] = offset;
-    if (++count_ == block_elements) {
+    if (count_ == block_elements || offset != start_ + count_) {
       flush();
+      start_ = offset;
     }
+    values_[count_++] = value;
   }
 
  private:
   void flush() {
-    if (count_ == 0) {
-      return;
+    if (count_ > 0) {
+      put_results(plan_, values_, count_, start_, 1);
+      count_ = 0;
     }
-    const DType dtype = plan_.out->dtype();
-    const std::size_t size = sinter::size_of(dtype);
-    std::byte* out = plan_.out->data() + plan_.out_start * static_cast<std::int64_t>(size);
-    constexpr Carried carried = std::is_same_v<A, double>         ? Carried::f64
-                                : std::is_same_v<A, std::int64_t> ? Carried::i64
-                                                                  : Carried::u64;
-    BlockBuffer block;
-    store_block(carried, values_, dtype, block.data(), count_);
-    for (std::int64_t i = 0; i < count_; ++i) {
-      std::memcpy(out + offsets_[i] * static_cast<std::int64_t>(size),
-                  block.data() + static_cast<std::size_t>(i) * size, size);
-    }
-    count_ = 0;
   }
 
   const Plan& plan_;
   std::int64_t count_ = 0;
+  std::int64_t start_ = 0;
   A values_[block_elements];
-  std::int64_t offsets_[block_elements];
 };
+
+// to[j] = combine(to[j], from[j]): the fold is chosen once, outside of the loop.
+template <class A, class T>
+void combine_all(Fold fold, A* to, const T* from, std::int64_t n) {
+  const auto run = [&](auto f) {
+    for (std::int64_t j = 0; j < n; ++j) {
+      to[j] = combine(decltype(f)::value, to[j], static_cast<A>(from[j]));
+    }
+  };
+  switch (fold) {
+    case Fold::sum: return run(std::integral_constant<Fold, Fold::sum>{});
+    case Fold::prod: return run(std::integral_constant<Fold, Fold::prod>{});
+    case Fold::max: return run(std::integral_constant<Fold, Fold::max>{});
+    case Fold::min: return run(std::integral_constant<Fold, Fold::min>{});
+    case Fold::any: return run(std::integral_constant<Fold, Fold::any>{});
+    case Fold::all: return run(std::integral_constant<Fold, Fold::all>{});
+  }
+}
 
 // `n` (at most `block_elements`, unless they lie as kernels want them) elements along the vector axis.
 const void* fetch(const Plan& plan, std::int64_t offset, std::int64_t n, BlockBuffer& buffer) {
@@ -318,8 +351,8 @@ void fold_columns(const Plan& plan, std::int64_t base, std::int64_t begin, std::
   BlockBuffer gathered[8];
   constexpr std::int64_t buffer_stride = sizeof(BlockBuffer) / sizeof(T);
   T part[block_elements];
-  std::fill_n(acc, n, neutral<Acc<T>>(plan.fold));
   for (std::int64_t row = begin; row < end;) {
+    const bool first = row == begin;
     std::fill_n(part, n, neutral<T>(plan.fold));
     const std::int64_t last = std::min(end, row + column_rows);
     while (row < last) {
@@ -340,8 +373,10 @@ void fold_columns(const Plan& plan, std::int64_t base, std::int64_t begin, std::
       kernel(gathered[0].data(), buffer_stride, static_cast<std::size_t>(rows), width, part);
       row += rows;
     }
-    for (std::int64_t j = 0; j < n; ++j) {
-      acc[j] = combine(plan.fold, acc[j], static_cast<Acc<T>>(part[j]));
+    if (first) {
+      store_block(plan.carried, part, dtype_of_carried(carried_of_sum<Acc<T>>()), acc, n);
+    } else {
+      combine_all(plan.fold, acc, part, n);
     }
   }
 }
@@ -362,21 +397,18 @@ void run_columns(const Plan& plan) {
         plan.kept.in_offset(task / chunks) + task % chunks * block_elements * plan.vector.in;
     fold_columns<T>(plan, base, rows * piece / pieces, rows * (piece + 1) / pieces, columns_of(task), acc);
   };
-  const auto finish = [&](std::int64_t task, const Acc<T>* acc, Results<Acc<T>>& out) {
+  const auto finish = [&](std::int64_t task, Acc<T>* acc) {
     const std::int64_t first = task % chunks * block_elements;
-    const std::int64_t start = plan.kept.out_offset(task / chunks);
-    for (std::int64_t j = 0; j < columns_of(task); ++j) {
-      out.push(acc[j], start + (first + j) * plan.vector.out);
-    }
+    put_results(plan, acc, columns_of(task), plan.kept.out_offset(task / chunks) + first * plan.vector.out,
+                plan.vector.out);
   };
   if (pieces == 1) {
     const std::int64_t grain = std::max<std::int64_t>(1, 2 * parallel_grain / (rows * width));
     parallel_for(tasks, grain, [&](std::int64_t begin, std::int64_t end) {
-      Results<Acc<T>> out(plan);
       Acc<T> acc[block_elements];
       for (std::int64_t task = begin; task < end; ++task) {
         fold(task, 0, acc);
-        finish(task, acc, out);
+        finish(task, acc);
       }
     });
     return;
@@ -387,15 +419,12 @@ void run_columns(const Plan& plan) {
       fold(i / pieces, i % pieces, parts.data() + i * width);
     }
   });
-  Results<Acc<T>> out(plan);
   for (std::int64_t task = 0; task < tasks; ++task) {
     Acc<T>* acc = parts.data() + task * pieces * width;
     for (std::int64_t p = 1; p < pieces; ++p) {
-      for (std::int64_t j = 0; j < columns_of(task); ++j) {
-        acc[j] = combine(plan.fold, acc[j], acc[p * width + j]);
-      }
+      combine_all(plan.fold, acc, acc + p * width, columns_of(task));
     }
-    finish(task, acc, out);
+    finish(task, acc);
   }
 }
 

@@ -39,6 +39,15 @@ std::string shown(const std::optional<double>& value) {
   return text;
 }
 
+std::string shown_error(const std::optional<double>& error) {
+  if (!error) {
+    return "-";
+  }
+  char text[32];
+  std::snprintf(text, sizeof(text), "%.1e", *error);
+  return text;
+}
+
 }  // namespace
 
 std::string to_json(const Result& result, const Options& options) {
@@ -73,7 +82,7 @@ std::string to_table_line(const Result& result) {
                 result.bench.c_str(), shown(result.ours).c_str(), shown(result.ours_min).c_str(),
                 shown(best).c_str(), shown(result.limit).c_str(),
                 share(result) ? shown(std::round(*share(result) * 1000) / 1000).c_str() : "-",
-                result.error ? number(*result.error).substr(0, 9).c_str() : "-", result.load);
+                shown_error(result.error).c_str(), result.load);
   std::string text = line + peers;
   if (!result.note.empty()) {
     text += "(" + result.note.substr(0, result.note.find_last_not_of("; ") + 1) + ")";

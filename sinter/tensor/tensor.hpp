@@ -3,45 +3,20 @@
 #pragma once
 
 #include <array>
-#include <future>
 #include <optional>
 #include <type_traits>
 #include <vector>
 
+#include "sinter/decorators/autodiff/autodiff.hpp"
 #include "sinter/tensor/detail/core.hpp"
+#include "sinter/tensor/detail/index_methods.hpp"
+#include "sinter/tensor/detail/kinds.hpp"
+#include "sinter/tensor/detail/math_methods.hpp"
+#include "sinter/tensor/detail/order_methods.hpp"
+#include "sinter/tensor/detail/shape_methods.hpp"
+#include "sinter/tensor/read.hpp"
 
 namespace sinter {
-
-template <int D, class K = Float>
-class Tensor;
-
-/// A tensor whose rank and kind are known at run time.
-using DynTensor = Tensor<dynamic_rank, AnyKind>;
-
-namespace detail {
-
-template <int D, int by>
-inline constexpr int rank_plus = D == dynamic_rank ? dynamic_rank : D + by;
-template <class K, class To>
-using kind_or_any = std::conditional_t<std::is_same_v<K, AnyKind>, AnyKind, To>;
-
-// Any and all give bool; sums and products of bool count.
-template <OpCode code, class K>
-using reduced_kind = std::conditional_t<
-    std::is_same_v<K, AnyKind>, AnyKind,
-    std::conditional_t<code == OpCode::any || code == OpCode::all, Bool,
-                       std::conditional_t<std::is_same_v<K, Bool>, Int, K>>>;
-
-template <class K>
-constexpr int kind_code() {
-  if constexpr (std::is_same_v<K, AnyKind>) {
-    return -1;
-  } else {
-    return static_cast<int>(K::kind);
-  }
-}
-
-}  // namespace detail
 
 /// A value: copying it copies a handle, not elements. `D` is the rank, `K` the kind (Float, Int, Bool);
 /// dtype and shape are known at run time. Operators take their left side by value, so `std::move(x) + y`
@@ -51,7 +26,10 @@ constexpr int kind_code() {
 ///     auto y = (x * 2 + 1).matmul(x);
 ///     float first = y.slice(0, 0).item<float>();
 template <int D, class K>
-class Tensor {
+class Tensor : public detail::ShapeMethods<D, K>,
+               public detail::IndexMethods<D, K>,
+               public detail::OrderMethods<D, K>,
+               public detail::MathMethods<D, K> {
  public:
   static_assert(D >= 0 || D == dynamic_rank, "a tensor's rank is 0 or more");
   static_assert(D <= max_rank, "a tensor has at most 8 dims");
@@ -77,21 +55,48 @@ class Tensor {
 
   // ---- Creation. Without a device, on the default one.
 
+  /// Elements, shape and dtype of `data`; DTypeError for another kind, ShapeError for another rank.
   static Tensor from_data(const HostData& data, Device device = {}) {
     return Tensor(detail::from_data(data, device));
   }
-  /// From nested lists; the dtype is the kind's default.
-  static Tensor from(std::initializer_list<double> values, Device device = {})
-    requires(D == 1 && std::is_same_v<K, Float>)
+  /// From nested lists: `Tensor<2>::from({{1, 2}, {3, 4}})`. ShapeError for rows of different lengths,
+  /// DTypeError for numbers that the dtype can't hold.
+  static Tensor from(detail::NestedList<D> values, Device device = {}, DType dtype = K::default_dtype)
+    requires(D != 0 && D <= 6)
   {
-    return Tensor(detail::from_list<double>({values.begin(), values.size()},
-                                            {static_cast<std::int64_t>(values.size())}, DType::f32,
-                                            device));
+    detail::NumberList list;
+    detail::collect<(D < 1 ? 1 : D)>(values, list, 0);
+    return Tensor(detail::from_numbers(list, dtype, device));
   }
-  /// Row-major elements of `shape`, of any element type; the dtype is that type's.
+  /// From one number.
+  static Tensor from(Scalar value, Device device = {}, DType dtype = K::default_dtype)
+    requires(D == 0)
+  {
+    return full({}, value, device, dtype);
+  }
+  /// A copy of row-major elements of `shape`, of any element type; the dtype is that type's. ShapeError
+  /// unless there are as many as the shape holds.
   template <Element T>
   static Tensor from_span(std::span<const T> values, const Shape& shape, Device device = {}) {
     return from_data(HostData(shape, values), device);
+  }
+  /// The same from a vector, an array, or a span of elements that are not const.
+  template <class R>
+    requires requires(const R& r) { std::span(r.data(), r.size()); }
+  static Tensor from_span(const R& values, const Shape& shape, Device device = {}) {
+    using T = std::remove_cvref_t<decltype(*values.data())>;
+    return from_span(std::span<const T>(values.data(), values.size()), shape, device);
+  }
+  /// Uses row-major memory of the caller's without copying it, where the device computes in host memory.
+  /// `release(data)` is called once the last tensor that uses it is gone; until then it must not change.
+  template <Element T, class F>
+  static Tensor from_memory(T* data, const Shape& shape, F release, Device device = {}) {
+    auto call = [](void* memory, void* context) {
+      F* function = static_cast<F*>(context);
+      (*function)(static_cast<T*>(memory));
+      delete function;
+    };
+    return Tensor(detail::adopt(data, shape, dtype_of<T>, call, new F(std::move(release)), device));
   }
   static Tensor full(const Shape& shape, Scalar value, Device device = {},
                      DType dtype = K::default_dtype) {
@@ -103,9 +108,67 @@ class Tensor {
   static Tensor ones(const Shape& shape, Device device = {}, DType dtype = K::default_dtype) {
     return full(shape, 1, device, dtype);
   }
+  /// For elements that will all be written; they are 0 until then.
+  static Tensor empty(const Shape& shape, Device device = {}, DType dtype = K::default_dtype) {
+    return full(shape, 0, device, dtype);
+  }
+  /// This tensor's shape, dtype and device.
+  [[nodiscard]] Tensor full_like(Scalar value) const { return Tensor(detail::full_like(value_, value)); }
+  [[nodiscard]] Tensor zeros_like() const { return full_like(0); }
+  [[nodiscard]] Tensor ones_like() const { return full_like(1); }
+  [[nodiscard]] Tensor empty_like() const { return full_like(0); }
+  /// Numbers of the device's random stream (or the innermost GeneratorScope's).
   static Tensor random(const Shape& shape, Distribution distribution = {}, Device device = {},
                        DType dtype = K::default_dtype) {
     return Tensor(detail::random(shape, distribution, dtype, device));
+  }
+  [[nodiscard]] Tensor random_like(Distribution distribution = {}) const {
+    return Tensor(ops::random_like(value_, distribution, SourceLoc::current()));
+  }
+  /// 0 … n - 1 in random order.
+  static Tensor randperm(std::int64_t n, Device device = {})
+    requires(D == 1 && std::is_same_v<K, Int>)
+  {
+    return Tensor(ops::randperm(device.backend(), n, SourceLoc::current()));
+  }
+  /// start, start + step, … before `end`.
+  static Tensor arange(Scalar start, Scalar end, Scalar step = 1, Device device = {},
+                       DType dtype = K::default_dtype)
+    requires(D == 1 || D == dynamic_rank)
+  {
+    return Tensor(detail::arange(start, end, step, dtype, device));
+  }
+  /// 0, 1, … before `end`.
+  static Tensor arange(Scalar end, Device device = {}, DType dtype = K::default_dtype)
+    requires(D == 1 || D == dynamic_rank)
+  {
+    return arange(0, end, 1, device, dtype);
+  }
+  /// `count` numbers from `start` to `end`, both included.
+  static Tensor linspace(double start, double end, std::int64_t count, Device device = {},
+                         DType dtype = K::default_dtype)
+    requires(D == 1 || D == dynamic_rank)
+  {
+    return Tensor(detail::linspace(start, end, count, dtype, device));
+  }
+  /// base^start … base^end.
+  static Tensor logspace(double start, double end, std::int64_t count, double base = 10, Device device = {},
+                         DType dtype = K::default_dtype)
+    requires(D == 1 || D == dynamic_rank)
+  {
+    return Tensor(detail::logspace(start, end, count, base, dtype, device));
+  }
+  /// Ones on the diagonal of a square or `rows` x `columns` matrix.
+  static Tensor eye(std::int64_t size, Device device = {}, DType dtype = K::default_dtype)
+    requires(D == 2 || D == dynamic_rank)
+  {
+    return eye(size, size, device, dtype);
+  }
+  static Tensor eye(std::int64_t rows, std::int64_t columns, Device device = {},
+                    DType dtype = K::default_dtype)
+    requires(D == 2 || D == dynamic_rank)
+  {
+    return Tensor(detail::eye(rows, columns, dtype, device));
   }
 
   // ---- What it is.
@@ -134,10 +197,8 @@ class Tensor {
   // ---- Reading: waits for the elements.
 
   HostData to_data() const { return detail::read(value_); }
-  /// Reads on another thread.
-  std::future<HostData> to_data_async() const {
-    return std::async(std::launch::async, [value = value_] { return detail::read(value); });
-  }
+  /// Reads on another thread: `PendingData data = x.to_data_async(); … data.get()`.
+  PendingData to_data_async() const { return PendingData(value_); }
   /// The elements in row-major order, converted to `T`.
   template <Element T>
   std::vector<T> to_vector() const {
@@ -158,10 +219,10 @@ class Tensor {
   // ---- Elementwise, one method for each attribute-free op of ops.def.
 
 #define SINTER_UNARY(Struct, name, group)                                                  \
-  [[nodiscard]] Tensor name(SourceLoc where = SourceLoc::current()) const& {               \
+  [[nodiscard]] Tensor name(SourceLoc where = SourceLoc::current()) const& requires detail::in_##group<K> { \
     return Tensor(detail::run(OpCode::name, value_, where), Trusted{});                    \
   }                                                                                        \
-  [[nodiscard]] Tensor name(SourceLoc where = SourceLoc::current())&& {                    \
+  [[nodiscard]] Tensor name(SourceLoc where = SourceLoc::current())&& requires detail::in_##group<K> { \
     return Tensor(detail::run(OpCode::name, std::move(value_), where), Trusted{});         \
   }
 #define SINTER_TEST(Struct, name, group)                                                   \
@@ -169,11 +230,17 @@ class Tensor {
     return BoolTensor(detail::run(OpCode::name, value_, where));                           \
   }
 #define SINTER_BINARY(Struct, name, group)                                                 \
-  [[nodiscard]] Tensor name(const Tensor& other, SourceLoc where = SourceLoc::current()) const { \
+  [[nodiscard]] Tensor name(const Tensor& other, SourceLoc where = SourceLoc::current()) const& { \
     return Tensor(detail::run(OpCode::name, value_, {&other.value_, {}, where}), Trusted{});     \
   }                                                                                        \
-  [[nodiscard]] Tensor name(Scalar other, SourceLoc where = SourceLoc::current()) const {  \
+  [[nodiscard]] Tensor name(const Tensor& other, SourceLoc where = SourceLoc::current())&& {     \
+    return Tensor(detail::run(OpCode::name, std::move(value_), {&other.value_, {}, where}), Trusted{}); \
+  }                                                                                        \
+  [[nodiscard]] Tensor name(Scalar other, SourceLoc where = SourceLoc::current()) const& { \
     return Tensor(detail::run(OpCode::name, value_, {nullptr, other, where}), Trusted{});  \
+  }                                                                                        \
+  [[nodiscard]] Tensor name(Scalar other, SourceLoc where = SourceLoc::current())&& {      \
+    return Tensor(detail::run(OpCode::name, std::move(value_), {nullptr, other, where}), Trusted{}); \
   }
 #define SINTER_COMPARE(Struct, name, group)                                                \
   [[nodiscard]] BoolTensor name(const Tensor& other, SourceLoc where = SourceLoc::current()) const { \
@@ -183,7 +250,8 @@ class Tensor {
     return BoolTensor(detail::run(OpCode::name, value_, {nullptr, other, where}));         \
   }
 #define SINTER_TERNARY(Struct, name, group)
-  // x.sum() folds all dims, x.sum(1) drops one, x.sum(1, keep_dim) keeps it with size 1.
+  // x.sum() folds all dims, x.sum(1) drops one, x.sum(1, keep_dim) keeps it with size 1, x.sum<1>({0, 2})
+  // drops several and states the rank that is left.
 #define SINTER_REDUCE(Struct, name, group)                                                  \
   [[nodiscard]] auto name(SourceLoc where = SourceLoc::current()) const {                   \
     return reduced<OpCode::name, 0>({}, false, where);                                      \
@@ -196,6 +264,10 @@ class Tensor {
   }                                                                                         \
   [[nodiscard]] auto name(const Dims& dims, KeepDim, SourceLoc where = SourceLoc::current()) const { \
     return reduced<OpCode::name, D>(dims, true, where);                                     \
+  }                                                                                         \
+  template <int E>                                                                          \
+  [[nodiscard]] auto name(const Dims& dims, SourceLoc where = SourceLoc::current()) const { \
+    return reduced<OpCode::name, E>(dims, false, where);                                    \
   }
 #include "sinter/ops/ops.def"
 #undef SINTER_UNARY
@@ -204,19 +276,6 @@ class Tensor {
 #undef SINTER_COMPARE
 #undef SINTER_TERNARY
 #undef SINTER_REDUCE
-
-  [[nodiscard]] Tensor clamp(double low, double high) const {
-    return Tensor(detail::clamp(value_, low, high));
-  }
-  /// Elements of `other` where `mask` holds, this tensor's elsewhere.
-  [[nodiscard]] Tensor mask_where(const BoolTensor& mask, const Tensor& other,
-                                  SourceLoc where = SourceLoc::current()) const {
-    return Tensor(detail::run3(OpCode::where, mask.value(), other.value_, value_, where));
-  }
-  [[nodiscard]] Tensor mask_fill(const BoolTensor& mask, Scalar fill,
-                                 SourceLoc where = SourceLoc::current()) const {
-    return Tensor(detail::run3(OpCode::where, mask.value(), detail::number(value_, fill), value_, where));
-  }
 
   // ---- Operators. The right side is a tensor of the same or a smaller rank, or a number.
 
@@ -284,54 +343,6 @@ class Tensor {
   Tensor operator!() const { return Tensor(detail::run(OpCode::logical_not, value_, SourceLoc::current())); }
   Tensor operator-() const& { return neg(); }
   Tensor operator-() && { return std::move(*this).neg(); }
-
-  // ---- Shape.
-
-  /// One size may be -1. `x.reshape({6, -1})` keeps the type's rank; `x.reshape<3>({2, 3, -1})` sets it.
-  template <int E = D>
-  [[nodiscard]] Tensor<E, K> reshape(const Shape& shape) const {
-    return Tensor<E, K>(detail::reshape(value_, shape));
-  }
-  [[nodiscard]] Tensor permute(const Dims& dims) const { return Tensor(detail::permute(value_, dims)); }
-  /// Swaps two dims, the last two by default.
-  [[nodiscard]] Tensor transpose(int a = -2, int b = -1) const {
-    return Tensor(detail::transpose(value_, a, b));
-  }
-  [[nodiscard]] Tensor t() const { return transpose(); }
-  /// Dims of size 1 repeated without copying; -1 keeps a size.
-  template <int E = D>
-  [[nodiscard]] Tensor<E, K> expand(const Shape& shape) const {
-    return Tensor<E, K>(detail::expand(value_, shape));
-  }
-  [[nodiscard]] Ranked<1> unsqueeze(int dim) const { return Ranked<1>(detail::unsqueeze(value_, dim)); }
-  [[nodiscard]] Ranked<-1> squeeze(int dim) const { return Ranked<-1>(detail::squeeze(value_, dim)); }
-  /// Dims `first` … `last` merged into one.
-  template <int E = dynamic_rank>
-  [[nodiscard]] Tensor<E, K> flatten(int first = 0, int last = -1) const {
-    return Tensor<E, K>(detail::flatten(value_, first, last));
-  }
-  [[nodiscard]] Tensor flip(const Dims& dims) const { return Tensor(detail::flip(value_, dims)); }
-  [[nodiscard]] Tensor narrow(int dim, std::int64_t start, std::int64_t length) const {
-    return Tensor(detail::narrow(value_, dim, start, length));
-  }
-  [[nodiscard]] Tensor contiguous() const { return Tensor(detail::contiguous(value_)); }
-
-  /// Python's slicing: `x.slice(range(0, -1), all, 3)`. An integer drops its dim; dims not named stay whole.
-  template <class... Items>
-  [[nodiscard]] auto slice(Items... items) const {
-    static_assert(D == dynamic_rank || sizeof...(Items) <= static_cast<std::size_t>(D),
-                  "slice: more ranges than the tensor has dims");
-    const SliceItem list[] = {SliceItem(items)..., SliceItem(none, none, 1)};
-    return Ranked<-(0 + ... + detail::drops<Items>)>(detail::slice(value_, {list, sizeof...(Items)}));
-  }
-  /// A copy in which the slice holds `values`, which broadcast to it.
-  template <class V, class... Items>
-  [[nodiscard]] Tensor slice_assign(const V& values, Items... items) const {
-    const SliceItem list[] = {SliceItem(items)..., SliceItem(none, none, 1)};
-    return Tensor(detail::slice_assign(value_, {list, sizeof...(Items)}, values.value()));
-  }
-  /// Row `position` of dim 0, kept with size 1.
-  [[nodiscard]] Tensor index(std::int64_t position) const { return narrow(0, position, 1); }
 
   // ---- Linear algebra.
 

@@ -4,11 +4,18 @@
 
 #include <fmt/format.h>
 
+#include <vector>
+
+#include "sinter/backend/host/host_backend.hpp"
 #include "sinter/base/error.hpp"
 #include "sinter/decorators/autodiff/autodiff.hpp"
+#include "sinter/ops/derived/shapes.hpp"
 #include "sinter/ops/functions.hpp"
+#include "sinter/ops/index/index.hpp"
+#include "sinter/ops/join/join.hpp"
 #include "sinter/ops/op.hpp"
 #include "sinter/ops/random/random.hpp"
+#include "sinter/ops/sort/sort.hpp"
 
 namespace sinter::detail {
 namespace {
@@ -73,6 +80,100 @@ Value full(const Shape& shape, Scalar value, DType dtype, const Device& device) 
 Value random(const Shape& shape, const Distribution& distribution, DType dtype, const Device& device) {
   return ops::random(device.backend(), shape, distribution, dtype);
 }
+Value full_like(const Value& like, Scalar value) { return ops::full_like(like, value); }
+Value arange(Scalar start, Scalar end, Scalar step, DType dtype, const Device& device) {
+  return ops::arange_to(device.backend(), start, end, step, dtype);
+}
+Value linspace(double start, double end, std::int64_t count, DType dtype, const Device& device) {
+  return ops::linspace(device.backend(), start, end, count, dtype);
+}
+Value logspace(double start, double end, std::int64_t count, double base, DType dtype, const Device& device) {
+  return ops::logspace(device.backend(), start, end, count, base, dtype);
+}
+Value eye(std::int64_t rows, std::int64_t columns, DType dtype, const Device& device) {
+  return ops::eye(device.backend(), rows, columns, dtype);
+}
+
+Value adopt(void* data, const Shape& shape, DType dtype, void (*release)(void*, void*), void* context,
+            const Device& device) {
+  const std::size_t bytes = static_cast<std::size_t>(num_elements(shape)) * size_of(dtype);
+  Ref<backend::Storage> storage = backend::Storage::adopt(data, bytes, release, context);
+  std::vector<Backend*> decorators;
+  Backend* leaf = &device.backend();
+  while (Backend* inner = leaf->inner()) {
+    decorators.push_back(leaf);
+    leaf = inner;
+  }
+  if (!dynamic_cast<backend::HostBackend*>(leaf)) {
+    const auto* first = static_cast<const std::byte*>(data);
+    return device.backend().from_data(HostData(shape, dtype, std::vector<std::byte>(first, first + bytes)));
+  }
+  Value value(Ref<ValueImpl>(new backend::HostTensor(*leaf, shape, dtype, std::move(storage))));
+  while (!decorators.empty()) {
+    value = decorators.back()->wrap(value);
+    decorators.pop_back();
+  }
+  return value;
+}
+
+Outputs extreme_with_indices(OpCode code, const Value& x, int dim, bool keep, SourceLoc where) {
+  const int d = normalize_dim(dim, x.rank(), op_def(code).name);
+  Value indices = code == OpCode::argmax ? ops::argmax(x, d, true, where) : ops::argmin(x, d, true, where);
+  Value values = ops::gather(x, d, indices, where);
+  Outputs both;
+  both.push_back(keep ? std::move(values) : ops::squeeze(values, d));
+  both.push_back(keep ? std::move(indices) : ops::squeeze(indices, d));
+  return both;
+}
+
+void NumberList::enter(int depth, std::size_t size) {
+  const auto count = static_cast<std::int64_t>(size);
+  if (shape.rank() <= depth) {
+    shape.push_back(count);
+  } else if (shape[depth] != count) {
+    throw ShapeError(fmt::format("Tensor::from: lists of {} and {} entries at depth {}; all must be as long",
+                                 shape[depth], count, depth));
+  }
+}
+
+Value from_numbers(const NumberList& list, DType dtype, const Device& device) {
+  Shape shape = list.shape;
+  if (list.numbers.empty() && shape.back() != 0) {
+    shape.push_back(0);
+  }
+  HostData data(shape, is_floating(dtype) ? DType::f64 : DType::i64);
+  for (std::size_t i = 0; i < list.numbers.size(); ++i) {
+    const Scalar number = list.numbers[i];
+    if (is_floating(dtype)) {
+      data.as<double>()[i] = number.as_double();
+    } else if (number.kind == Kind::floating && number.floating != static_cast<double>(number.as_int64())) {
+      throw DTypeError(fmt::format("Tensor::from: {} has a fraction and the dtype is {}; use a floating tensor",
+                                   number.floating, name_of(dtype)));
+    } else {
+      data.as<std::int64_t>()[i] = number.as_int64();
+    }
+  }
+  return from_data(data.cast(dtype), device);
+}
+
+SliceItem one_position(const Value& x, int dim, std::int64_t position) {
+  const int d = normalize_dim(dim, x.rank(), "index");
+  const std::int64_t size = x.size(d);
+  const std::int64_t start = position < 0 ? position + size : position;
+  if (start < 0 || start >= size) {
+    throw IndexError(fmt::format("index: position {} of dim {} of shape {}; it must be in [{}, {})", position, d,
+                                 x.shape().str(), -size, size));
+  }
+  return SliceItem(start, start + 1, 1);
+}
+Value slice_dim(const Value& x, int dim, const SliceItem& item) {
+  const int d = normalize_dim(dim, x.rank(), "slice_dim");
+  std::vector<SliceItem> items(static_cast<std::size_t>(d), SliceItem(all));
+  items.push_back(item.drops_dim && item.start.value ? one_position(x, d, *item.start.value) : item);
+  const ResolvedSlice s = resolve_slice(x.shape(), items);
+  return ops::slice(x, s.starts, s.lengths, s.steps);
+}
+
 Value slice(const Value& x, std::span<const SliceItem> items) {
   const ResolvedSlice s = resolve_slice(x.shape(), items);
   return ops::reshape(ops::slice(x, s.starts, s.lengths, s.steps), s.result);
@@ -100,49 +201,9 @@ Scalar item(const Value& value) {
 }
 Device device_of(const Value& value) { return Device(value.backend()); }
 Value to_device(const Value& value, const Device& device) { return to_backend(value, device.backend()); }
-Value number(const Value& like, Scalar value) { return number_beside(like, value, "mask_fill"); }
+Value number(const Value& like, Scalar value, std::string_view op) { return number_beside(like, value, op); }
+bool truth(const Value& value) { return read(value).at(0) != 0; }
 
-Value clamp(const Value& x, double low, double high) { return ops::clamp(x, low, high); }
-Value reshape(const Value& x, const Shape& shape) { return ops::reshape(x, shape); }
-Value permute(const Value& x, const Dims& dims) { return ops::permute(x, dims); }
-Value transpose(const Value& x, int a, int b) { return ops::transpose(x, a, b); }
-Value expand(const Value& x, const Shape& shape) { return ops::expand(x, shape); }
-Value unsqueeze(const Value& x, int dim) { return ops::unsqueeze(x, dim); }
-Value squeeze(const Value& x, int dim) {
-  const int d = normalize_dim(dim, x.rank(), "squeeze");
-  if (x.size(d) != 1) {
-    throw ShapeError(fmt::format("squeeze: dim {} of {} has size {}, not 1", dim, x.shape().str(), x.size(d)));
-  }
-  return ops::squeeze(x, d);
-}
-Value flatten(const Value& x, int first, int last) {
-  if (x.rank() == 0) {
-    return ops::reshape(x, {1});
-  }
-  const int from = normalize_dim(first, x.rank(), "flatten");
-  const int to = normalize_dim(last, x.rank(), "flatten");
-  if (from > to) {
-    throw ArgumentError(fmt::format("flatten: dim {} comes after dim {}", first, last));
-  }
-  Shape shape;
-  std::int64_t merged = 1;
-  for (int i = 0; i < x.rank(); ++i) {
-    if (i < from || i > to) {
-      shape.push_back(x.size(i));
-    } else {
-      merged *= x.size(i);
-      if (i == to) {
-        shape.push_back(merged);
-      }
-    }
-  }
-  return ops::reshape(x, shape);
-}
-Value flip(const Value& x, const Dims& dims) { return ops::flip(x, dims); }
-Value narrow(const Value& x, int dim, std::int64_t start, std::int64_t length) {
-  return ops::narrow(x, dim, start, length);
-}
-Value contiguous(const Value& x) { return ops::contiguous(x); }
 Value cast(const Value& x, DType dtype) { return ops::cast(x, dtype); }
 
 Value require_grad(const Value& x) { return autodiff::require_grad(x); }

@@ -2,14 +2,14 @@
 // The compiled core under the tensor templates: everything here works on Value.
 #pragma once
 
-#include <array>
-#include <initializer_list>
 #include <string>
 #include <vector>
 
-#include "sinter/graph/value.hpp"
 #include "sinter/base/loc.hpp"
+#include "sinter/graph/value.hpp"
 #include "sinter/ops/opcode.hpp"
+#include "sinter/tensor/detail/kinds.hpp"
+#include "sinter/tensor/detail/ops.hpp"
 #include "sinter/tensor/device.hpp"
 #include "sinter/tensor/slice.hpp"
 #include "sinter/types/distribution.hpp"
@@ -18,13 +18,6 @@
 namespace sinter {
 
 class Gradients;
-
-/// The rank of a tensor whose rank is known at run time only.
-inline constexpr int dynamic_rank = -1;
-/// The kind of a tensor whose kind is known at run time only.
-struct AnyKind {
-  static constexpr DType default_dtype = DType::f32;
-};
 
 namespace detail {
 
@@ -49,17 +42,16 @@ Value reduce(OpCode code, const Value& x, const Dims& dims, bool keep, SourceLoc
 Value from_data(const HostData& data, const Device& device);
 Value full(const Shape& shape, Scalar value, DType dtype, const Device& device);
 Value random(const Shape& shape, const Distribution& distribution, DType dtype, const Device& device);
-Value clamp(const Value& x, double low, double high);
-Value reshape(const Value& x, const Shape& shape);
-Value permute(const Value& x, const Dims& dims);
-Value transpose(const Value& x, int a, int b);
-Value expand(const Value& x, const Shape& shape);
-Value unsqueeze(const Value& x, int dim);
-Value squeeze(const Value& x, int dim);
-Value flatten(const Value& x, int first, int last);
-Value flip(const Value& x, const Dims& dims);
-Value narrow(const Value& x, int dim, std::int64_t start, std::int64_t length);
-Value contiguous(const Value& x);
+Value full_like(const Value& like, Scalar value);
+Value arange(Scalar start, Scalar end, Scalar step, DType dtype, const Device& device);
+Value linspace(double start, double end, std::int64_t count, DType dtype, const Device& device);
+Value logspace(double start, double end, std::int64_t count, double base, DType dtype, const Device& device);
+Value eye(std::int64_t rows, std::int64_t columns, DType dtype, const Device& device);
+/// A value in memory of the caller's; `release(data, context)` is called even if this throws.
+Value adopt(void* data, const Shape& shape, DType dtype, void (*release)(void*, void*), void* context,
+            const Device& device);
+/// Max or min along a dim with the index of each: `code` is argmax or argmin.
+Outputs extreme_with_indices(OpCode code, const Value& x, int dim, bool keep, SourceLoc where);
 Value cast(const Value& x, DType dtype);
 Value require_grad(const Value& x);
 bool is_tracked(const Value& x);
@@ -67,6 +59,9 @@ Value detach(const Value& x);
 Gradients backward(const Value& x);
 Value gradient(const Value& leaf, const Gradients& gradients);
 Value slice(const Value& x, std::span<const SliceItem> items);
+/// One position of a dim as a slice that keeps it; IndexError outside.
+SliceItem one_position(const Value& x, int dim, std::int64_t position);
+Value slice_dim(const Value& x, int dim, const SliceItem& item);
 Value slice_assign(const Value& x, std::span<const SliceItem> items, const Value& values);
 HostData read(const Value& value);
 /// The one element; ShapeError for more.
@@ -74,12 +69,30 @@ Scalar item(const Value& value);
 Device device_of(const Value& value);
 Value to_device(const Value& value, const Device& device);
 std::string print(const Value& value);
-Value number(const Value& like, Scalar value);
-/// Shape of nested lists is given; elements of any arithmetic type take `dtype`.
-template <class T>
-Value from_list(std::span<const T> values, const Shape& shape, DType dtype, const Device& device) {
-  return from_data(HostData(shape, values).cast(dtype), device);
+/// A bool tensor of one element, read.
+bool truth(const Value& value);
+/// A number of `like`'s dtype; DTypeError where it would lose its fraction. `op` names the caller.
+Value number(const Value& like, Scalar value, std::string_view op);
+
+/// Numbers of nested lists, and the shape that the lists have.
+struct NumberList {
+  Shape shape;
+  std::vector<Scalar> numbers;
+  /// A list of `size` entries at this depth; ShapeError when an earlier one there had another size.
+  void enter(int depth, std::size_t size);
+};
+template <int rank>
+void collect(const NestedList<rank>& values, NumberList& list, int depth) {
+  list.enter(depth, values.size());
+  for (const auto& entry : values) {
+    if constexpr (rank == 1) {
+      list.numbers.push_back(entry);
+    } else {
+      collect<rank - 1>(entry, list, depth + 1);
+    }
+  }
 }
+Value from_numbers(const NumberList& list, DType dtype, const Device& device);
 
 }  // namespace detail
 }  // namespace sinter

@@ -4,5 +4,10 @@
 
 #include "sinter/base/error.hpp"
 #include "sinter/decorators/autodiff/autodiff.hpp"
+#include "sinter/fwd.hpp"
+#include "sinter/tensor/combine.hpp"
+#include "sinter/nn/nn.hpp"
+#include "sinter/optim/optim.hpp"
 #include "sinter/tensor/device.hpp"
+#include "sinter/tensor/functional.hpp"
 #include "sinter/tensor/tensor.hpp"

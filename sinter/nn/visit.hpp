@@ -65,6 +65,16 @@ constexpr bool holds_hyper() {
   }
 }
 
+struct IgnoreChild {
+  template <class T>
+  void operator()(std::string_view, T&) const {}
+};
+
+/// A container that names its children itself: `T::sinter_children(object, visitor)` calls
+/// `visitor(name, child)` for each.
+template <class T>
+concept NamesChildren = requires(T& x) { T::sinter_children(x, IgnoreChild{}); };
+
 struct IgnoreHyper {
   template <class T>
   void operator()(const std::string&, T&) const {}
@@ -114,6 +124,10 @@ void visit(T& object, const std::string& path, Leaf&& leaf, Hyper&& hyper = {}) 
     return;
   } else if constexpr (is_hyper<Plain>) {
     hyper(path, object);
+  } else if constexpr (detail::NamesChildren<Plain>) {
+    Plain::sinter_children(object, [&](std::string_view name, auto& child) {
+      visit(child, detail::join(path, name), leaf, hyper);
+    });
   } else if constexpr (detail::Sequence<Plain>) {
     std::size_t index = 0;
     for (auto& element : object) {

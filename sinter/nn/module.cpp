@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The compiled parts of module functions.
+#include "sinter/nn/module.hpp"
+
+#include <fmt/format.h>
+
+#include <unordered_set>
+
+#include "sinter/base/error.hpp"
+#include "sinter/ops/functions.hpp"
+#include "sinter/ops/optim/optim.hpp"
+
+namespace sinter::nn {
+
+std::int64_t num_params(const std::vector<NamedParam>& params) {
+  std::unordered_set<std::uint64_t> seen;
+  std::int64_t count = 0;
+  for (const NamedParam& named : params) {
+    if (seen.insert(named.param.id()).second) {
+      count += num_elements(named.param.shape());
+    }
+  }
+  return count;
+}
+
+ModuleGradients::ModuleGradients(const std::vector<NamedParam>& params,
+                                 const Gradients& gradients) {
+  std::unordered_set<std::uint64_t> seen;
+  for (const NamedParam& named : params) {
+    // A tied parameter's gradient is one, under its first name.
+    if (!named.param.initialized() || !seen.insert(named.param.id()).second) {
+      continue;
+    }
+    if (Value gradient = gradients.get(named.param.value())) {
+      index_.emplace(named.name, entries_.size());
+      entries_.emplace_back(named.name, std::move(gradient));
+    }
+  }
+}
+
+Value ModuleGradients::get(std::string_view name) const {
+  const auto found = index_.find(std::string(name));
+  return found == index_.end() ? Value() : entries_[found->second].second;
+}
+
+void ModuleGradients::accumulate(const ModuleGradients& other) {
+  for (const auto& [name, gradient] : other.entries_) {
+    const auto [place, is_new] = index_.emplace(name, entries_.size());
+    if (is_new) {
+      entries_.emplace_back(name, gradient);
+    } else {
+      Value& mine = entries_[place->second].second;
+      mine = ops::add(mine, gradient);
+    }
+  }
+}
+
+void ModuleGradients::scale(double factor) {
+  for (auto& [name, gradient] : entries_) {
+    gradient = ops::mul(gradient, ops::scalar_like(gradient, factor));
+  }
+}
+
+namespace detail {
+namespace {
+
+void collect(const SummaryNode& node, std::vector<ParamBase>& params) {
+  params.insert(params.end(), node.params.begin(), node.params.end());
+  for (const SummaryNode& child : node.children) {
+    collect(child, params);
+  }
+}
+
+std::int64_t count_params(const SummaryNode& node) {
+  std::vector<ParamBase> params;
+  collect(node, params);
+  std::unordered_set<std::uint64_t> seen;
+  std::int64_t count = 0;
+  for (const ParamBase& param : params) {
+    if (!param.is_buffer() && seen.insert(param.id()).second) {
+      count += num_elements(param.shape());
+    }
+  }
+  return count;
+}
+
+void print(const SummaryNode& node, int depth, std::string& out) {
+  out.append(static_cast<std::size_t>(depth) * 2, ' ');
+  if (!node.name.empty()) {
+    out += node.name + ": ";
+  }
+  out += node.type;
+  if (!node.attributes.empty()) {
+    out += " {" + node.attributes + "}";
+  }
+  if (node.params.empty()) {
+    if (const std::int64_t count = count_params(node)) {
+      out += fmt::format("  {} params", count);
+    }
+  }
+  out += '\n';
+  for (const SummaryNode& child : node.children) {
+    print(child, depth + 1, out);
+  }
+}
+
+}  // namespace
+
+void add_attribute(SummaryNode& node, std::string_view name, std::string_view text) {
+  node.attributes += fmt::format("{}{}={}", node.attributes.empty() ? "" : ", ", name, text);
+}
+
+std::string number_text(double value) { return fmt::format("{:g}", value); }
+
+std::string param_text(const ParamBase& param) {
+  return fmt::format("{} {}{}", param.shape().str(), name_of(param.dtype()),
+                     param.is_buffer()           ? " buffer"
+                     : !param.is_require_grad() ? " frozen"
+                                                 : "");
+}
+
+std::string print_summary(const SummaryNode& root) {
+  std::string out;
+  print(root, 0, out);
+  return out;
+}
+
+}  // namespace detail
+}  // namespace sinter::nn

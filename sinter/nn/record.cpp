@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Records of modules.
+#include "sinter/nn/record.hpp"
+
+#include <fmt/format.h>
+
+#include <unordered_map>
+#include <unordered_set>
+
+#include "sinter/base/error.hpp"
+#include "sinter/ops/functions.hpp"
+
+namespace sinter::nn {
+namespace {
+
+Value transposed_if(bool transposed, const Value& value) {
+  return transposed ? ops::contiguous(ops::transpose(value)) : value;
+}
+
+Shape record_shape(const ParamBase& param) {
+  Shape shape = param.shape();
+  if (param.transposed_in_records()) {
+    std::swap(shape[shape.rank() - 2], shape[shape.rank() - 1]);
+  }
+  return shape;
+}
+
+std::string joined(const std::vector<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) {
+    text += (text.empty() ? "" : ", ") + name;
+  }
+  return text;
+}
+
+// Sorts names into the report; changes nothing.
+LoadReport compare(const std::vector<NamedParam>& entries, const store::Record& record) {
+  LoadReport report;
+  std::unordered_map<std::uint64_t, bool> found;  // by id: a tied tensor needs one of its names
+  for (const NamedParam& named : entries) {
+    found[named.param.id()] |= record.contains(named.name);
+  }
+  std::unordered_set<std::string> wanted;
+  for (const NamedParam& named : entries) {
+    wanted.insert(named.name);
+    if (!record.contains(named.name)) {
+      if (!found[named.param.id()]) {
+        report.missing.push_back(named.name);
+      }
+      continue;
+    }
+    const Shape expected = record_shape(named.param);
+    const Shape& got = record.at(named.name).shape();
+    if (got == expected) {
+      report.loaded.push_back(named.name);
+    } else {
+      report.wrong_shape.push_back(fmt::format("{}: the module has {}, the record {}", named.name,
+                                               expected.str(), got.str()));
+    }
+  }
+  for (const store::Record::Entry& entry : record.entries()) {
+    if (!wanted.contains(entry.name)) {
+      report.unused.push_back(entry.name);
+    }
+  }
+  return report;
+}
+
+}  // namespace
+
+std::string LoadReport::str() const {
+  std::string text = fmt::format("{} loaded", loaded.size());
+  const auto part = [&](std::string_view what, const std::vector<std::string>& names) {
+    if (!names.empty()) {
+      text += fmt::format("; {}: {}", what, joined(names));
+    }
+  };
+  part("missing", missing);
+  part("wrong shape", wrong_shape);
+  part("unused", unused);
+  return text;
+}
+
+store::Record state(const std::vector<NamedParam>& entries) {
+  store::Record record;
+  std::unordered_map<std::uint64_t, store::Record::Storage> saved;
+  for (const NamedParam& named : entries) {
+    store::Record::Storage& storage = saved[named.param.id()];
+    if (!storage) {
+      const Value value = transposed_if(named.param.transposed_in_records(),
+                                        autodiff::detach(named.param.value()));
+      storage = std::make_shared<const HostData>(value.backend().read(value));
+    }
+    record.add(named.name, storage);
+  }
+  return record;
+}
+
+LoadReport load_entries(const std::vector<NamedParam>& entries, const store::Record& record,
+                        const LoadOptions& options) {
+  const LoadReport report = compare(entries, record);
+  if (options.strict && !report.complete()) {
+    throw FormatError(fmt::format(
+        "the record doesn't fit the module ({}); load with .strict = false to take what fits",
+        report.str()));
+  }
+  const std::unordered_set<std::string> fitting(report.loaded.begin(), report.loaded.end());
+  for (const NamedParam& named : entries) {
+    if (!fitting.contains(named.name)) {
+      continue;
+    }
+    ParamBase param = named.param;
+    const HostData& data = record.at(named.name);
+    const Value value = param.device().backend().from_data(
+        options.keep_dtype ? data.cast(param.dtype()) : data);
+    param.set(transposed_if(param.transposed_in_records(), value));
+  }
+  return report;
+}
+
+}  // namespace sinter::nn

@@ -113,11 +113,14 @@ std::vector<Device> Device::enumerate() {
   return devices;
 }
 
-Device Device::autodiff() const {
-  return intern("autodiff(" + name() + ")", [&] { return make_autodiff(*backend_); });
+Device Device::autodiff() const { return autodiff(AutodiffOptions{}); }
+Device Device::autodiff(AutodiffOptions options) const {
+  const std::string recipe = fmt::format("autodiff({}) {} {}", fmt::ptr(backend_),
+                                         static_cast<int>(options.checkpointing), options.budget);
+  return intern(recipe, [&] { return make_autodiff(*backend_, options); });
 }
 Device Device::validate() const {
-  return intern("validate(" + name() + ")", [&] { return make_validate(*backend_); });
+  return intern(fmt::format("validate({})", fmt::ptr(backend_)), [&] { return make_validate(*backend_); });
 }
 Device Device::inner() const {
   Backend* inner = backend_->inner();

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "sinter/decorators/autodiff/options.hpp"
 #include "sinter/graph/backend.hpp"
 
 namespace sinter {
@@ -35,6 +36,8 @@ class Device {
 
   /// This device with gradients. Stacking twice gives gradients of gradients.
   Device autodiff() const;
+  /// The same with a policy for the memory that gradients need.
+  Device autodiff(AutodiffOptions options) const;
   /// This device with every call checked: results in shape and dtype, inputs unchanged, NaN reported.
   Device validate() const;
   /// The device under the outermost decorator; a leaf gives itself.

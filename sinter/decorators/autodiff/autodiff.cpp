@@ -35,8 +35,8 @@ bool any_floating(std::span<const TensorSpec> outputs) {
       describe(call)));
 }
 
-// The node of a call whose inner inputs are `inner`; outputs are saved once they exist.
-Ref<Node> record(const OpCall& call, std::span<const Value> inner) {
+// The node of a call, but for what its gradient reads.
+Ref<Node> make_node(const OpCall& call, std::span<const Value> inner) {
   Ref<Node> node = make_ref<Node>();
   node->def = call.def;
   node->attributes = OwnedAttributes(*call.def, call.attributes);
@@ -47,7 +47,6 @@ Ref<Node> record(const OpCall& call, std::span<const Value> inner) {
     const Edge& edge = tracked(call.inputs[i]).edge();
     node->inputs.push_back(edge);
     node->input_specs.push_back({inner[i].shape(), inner[i].dtype()});
-    node->saved_inputs.push_back((call.def->saves.inputs >> i & 1) != 0 ? inner[i] : Value());
     if (edge.node) {
       node->depth = std::max(node->depth, edge.node->depth + 1);
     }
@@ -58,6 +57,10 @@ Ref<Node> record(const OpCall& call, std::span<const Value> inner) {
   return node;
 }
 
+std::size_t bytes_of(const Value& value) {
+  return static_cast<std::size_t>(value.num_elements()) * size_of(value.dtype());
+}
+
 }  // namespace
 
 NoGradScope::NoGradScope() : previous_(std::exchange(recording_disabled, true)) {}
@@ -65,7 +68,7 @@ NoGradScope::~NoGradScope() { recording_disabled = previous_; }
 
 class AutodiffBackend final : public Backend {
  public:
-  explicit AutodiffBackend(Backend& inner) : inner_(inner) {}
+  AutodiffBackend(Backend& inner, AutodiffOptions options) : inner_(inner), options_(options) {}
 
   std::string name() const override { return "autodiff(" + inner_.name() + ")"; }
   Backend* inner() override { return &inner_; }
@@ -110,24 +113,73 @@ class AutodiffBackend final : public Backend {
       inner.push_back(last_handle ? tracked(call.inputs[i]).take_inner() : tracked(call.inputs[i]).inner());
     }
     const std::span<const Value> inputs(inner.data(), inner.size());
-    Ref<Node> node = record_call ? record(call, inputs) : Ref<Node>();
+    Ref<Node> node;
+    Ref<Recipe> recipe;
+    if (record_call) {
+      node = make_node(call, inputs);
+      save_inputs(call, inputs, *node);
+      recipe = make_recipe(call, inputs, *node);
+    }
     OpCall inner_call = call;
     inner_call.inputs = inputs;
     inner_call.donated = donated;
     Outputs results;
     inner_.execute(inner_call, results);
     for (std::size_t i = 0; i < results.size(); ++i) {
+      const int index = static_cast<int>(i);
+      std::shared_ptr<Slot> slot =
+          recipe ? std::make_shared<Slot>(recipe, index, bytes_of(results[i])) : nullptr;
+      if (node) {
+        const bool reads = (call.def->saves.outputs >> i & 1) != 0;
+        node->saved_outputs.push_back(reads ? save(results[i], slot) : Saved());
+      }
       const bool follow = node && is_floating(results[i].dtype()) &&
                           (call.def->untracked_outputs >> i & 1) == 0;
-      if (node) {
-        node->saved_outputs.push_back((call.def->saves.outputs >> i & 1) != 0 ? results[i] : Value());
-      }
       outputs.push_back(Value(make_ref<TrackedValue>(
-          *this, std::move(results[i]), follow ? Edge{node, static_cast<int>(i)} : Edge{})));
+          *this, std::move(results[i]), follow ? Edge{node, index} : Edge{}, std::move(slot))));
     }
   }
 
+  void save_inputs(const OpCall& call, std::span<const Value> inner, Node& node) {
+    node.saved_inputs.reserve(inner.size());
+    for (std::size_t i = 0; i < inner.size(); ++i) {
+      const bool reads = (call.def->saves.inputs >> i & 1) != 0;
+      node.saved_inputs.push_back(reads ? save(inner[i], tracked(call.inputs[i]).slot()) : Saved());
+    }
+  }
+
+  // What has no recipe is kept; under a budget, what has one is kept as far as the budget goes.
+  Saved save(const Value& value, const std::shared_ptr<Slot>& slot) {
+    if (!slot) {
+      return {value, nullptr};
+    }
+    if (options_.checkpointing == Checkpointing::budget && !slot->value()) {
+      static thread_local std::map<const AutodiffBackend*, Ledger> ledgers;
+      ledgers[this].keep(slot, value, options_.budget);
+    }
+    return {Value(), slot};
+  }
+
+  Ref<Recipe> make_recipe(const OpCall& call, std::span<const Value> inner, const Node& node) {
+    if (options_.checkpointing == Checkpointing::keep ||
+        (options_.checkpointing == Checkpointing::balanced && !call.def->cheap)) {
+      return {};
+    }
+    Ref<Recipe> recipe = make_ref<Recipe>();
+    recipe->def = call.def;
+    recipe->attributes = OwnedAttributes(*call.def, call.attributes);
+    recipe->depth = node.depth;
+    recipe->where = call.where;
+    recipe->backend = &inner_;
+    for (std::size_t i = 0; i < inner.size(); ++i) {
+      const std::shared_ptr<Slot>& slot = tracked(call.inputs[i]).slot();
+      recipe->inputs.push_back(slot ? Saved{Value(), slot} : Saved{inner[i], nullptr});
+    }
+    return recipe;
+  }
+
   Backend& inner_;
+  AutodiffOptions options_;
 };
 
 Value require_grad(const Value& value) {
@@ -179,8 +231,8 @@ void register_hook(const Value& value, Ref<Hook> hook) {
 
 }  // namespace autodiff
 
-std::unique_ptr<Backend> make_autodiff(Backend& inner) {
-  return std::make_unique<autodiff::AutodiffBackend>(inner);
+std::unique_ptr<Backend> make_autodiff(Backend& inner, AutodiffOptions options) {
+  return std::make_unique<autodiff::AutodiffBackend>(inner, options);
 }
 
 bool is_autodiff(const Backend& backend) {

@@ -89,6 +89,7 @@ class Pass {
       order_.pop();
       Node& node = *entries_[position].node;
       SmallVector<Value, 1> grads = std::move(entries_[position].grads);
+      recomputed_.release_from(node.depth);
       apply_hooks(node, grads);
       if (!node.def || node.retained) {
         keep(node, grads);
@@ -162,14 +163,22 @@ class Pass {
     for (std::size_t i = 0; i < node.inputs.size(); ++i) {
       needed |= std::uint64_t(static_cast<bool>(node.inputs[i].node)) << (i & 63);
     }
+    SmallVector<Value, 4> saved_inputs;
+    SmallVector<Value, 2> saved_outputs;
+    for (const Saved& saved : node.saved_inputs) {
+      saved_inputs.push_back(recomputed_.get(saved));
+    }
+    for (const Saved& saved : node.saved_outputs) {
+      saved_outputs.push_back(recomputed_.get(saved));
+    }
     OpCall call{.def = node.def,
                 .attributes = node.attributes.get(),
-                .inputs = {node.saved_inputs.data(), node.saved_inputs.size()},
+                .inputs = {saved_inputs.data(), saved_inputs.size()},
                 .outputs = {node.output_specs.data(), node.output_specs.size()},
                 .donated = 0,
                 .where = node.where};
     GradCall grad_call(call, {node.input_specs.data(), node.input_specs.size()},
-                       {node.saved_outputs.data(), node.saved_outputs.size()},
+                       {saved_outputs.data(), saved_outputs.size()},
                        {grads.data(), grads.size()}, needed);
     node.def->backward(grad_call);
     for (std::size_t i = 0; i < node.inputs.size(); ++i) {
@@ -182,6 +191,7 @@ class Pass {
   }
 
   Gradients::Map& result_;
+  Recomputed recomputed_;
   std::vector<Pending> entries_;
   std::unordered_map<Node*, std::size_t> positions_;
   std::priority_queue<Place> order_;

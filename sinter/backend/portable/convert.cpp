@@ -10,8 +10,11 @@
 namespace sinter::backend::portable {
 namespace {
 
-// Side of the square that is transposed at a time: its lines and pages stay in the nearest caches.
-constexpr std::int64_t tile = 64;
+// What is transposed at a time: rows that fill whole lines of the result, each long enough for the
+// processor to read ahead.
+constexpr std::int64_t tile_rows = 16;
+constexpr std::int64_t tile_columns = 512;
+constexpr std::int64_t stream_bytes = std::int64_t{8} << 20;
 
 // Copies by tiles of the innermost axis and the axis `near`, whose elements are neighbours in the input.
 void copy_transposed(const std::byte* data, const Walk& walk, int near, std::size_t size, std::byte* to) {
@@ -26,16 +29,17 @@ void copy_transposed(const std::byte* data, const Walk& walk, int near, std::siz
   }
   const std::int64_t rows = walk.sizes[inner];
   const std::int64_t columns = walk.sizes[near];
-  const std::int64_t row_tiles = (rows + tile - 1) / tile;
-  const std::int64_t column_tiles = (columns + tile - 1) / tile;
-  const auto kernel = kernels().copy().transpose[size == 1 ? 0 : size == 2 ? 1 : size == 4 ? 2 : 3];
+  const std::int64_t row_tiles = (rows + tile_rows - 1) / tile_rows;
+  const std::int64_t column_tiles = (columns + tile_columns - 1) / tile_columns;
   const auto bytes = static_cast<std::int64_t>(size);
-  const std::int64_t grain = std::max<std::int64_t>(1, parallel_grain / (tile * tile));
+  const auto& table = kernels().copy();
+  const auto& row = step * bytes >= stream_bytes ? table.transpose_past_cache : table.transpose;
+  const auto kernel = row[size == 1 ? 0 : size == 2 ? 1 : size == 4 ? 2 : 3];
+  const std::int64_t grain = std::max<std::int64_t>(1, parallel_grain / (tile_rows * tile_columns));
   parallel_for(outer_count * row_tiles * column_tiles, grain, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t task = begin; task < end; ++task) {
-      // Neighbouring tasks write neighbouring parts of the same rows of the result.
-      const std::int64_t r = task % row_tiles * tile;
-      const std::int64_t c = task / row_tiles % column_tiles * tile;
+      const std::int64_t r = task % row_tiles * tile_rows;
+      const std::int64_t c = task / row_tiles % column_tiles * tile_columns;
       std::int64_t outer = task / row_tiles / column_tiles;
       std::int64_t from = r * walk.strides[inner] + c * walk.strides[near];
       std::int64_t target = r + c * out_strides[near];
@@ -47,8 +51,8 @@ void copy_transposed(const std::byte* data, const Walk& walk, int near, std::siz
         }
       }
       kernel(data + from * bytes, walk.strides[inner], to + target * bytes, out_strides[near],
-             static_cast<std::size_t>(std::min(tile, rows - r)),
-             static_cast<std::size_t>(std::min(tile, columns - c)));
+             static_cast<std::size_t>(std::min(tile_rows, rows - r)),
+             static_cast<std::size_t>(std::min(tile_columns, columns - c)));
     }
   });
 }
@@ -89,7 +93,7 @@ void copy_dense(const std::byte* data, const Layout& layout, std::size_t size, s
 
 bool transposed(const Value& value) {
   const HostTensor& x = host(value);
-  return !x.is_contiguous() && value.num_elements() >= tile * tile &&
+  return !x.is_contiguous() && value.num_elements() >= 4096 &&
          transposed_axis(Walk(value.shape(), value.shape(), x.strides())) >= 0;
 }
 

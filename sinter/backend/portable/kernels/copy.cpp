@@ -33,10 +33,25 @@ SINTER_FORCE_INLINE void transpose_rounds(simd<T, N>* rows) {
   }
 }
 
-template <class T>
+// Writes one whole vector; past the cache if asked and if it is a whole line.
+template <bool past_cache, class V, class T>
+SINTER_FORCE_INLINE void put(V v, T* to) {
+#if defined(__AVX512F__)
+  if constexpr (past_cache && sizeof(V) == 64) {
+    if (reinterpret_cast<uintptr_t>(to) % 64 == 0) {
+      _mm512_stream_si512(reinterpret_cast<__m512i*>(to), reinterpret_cast<__m512i>(v.v));
+      return;
+    }
+  }
+#endif
+  v.store(to);
+}
+
+template <class T, bool past_cache>
 void transpose(const void* source, ptrdiff_t from_stride, void* target, ptrdiff_t to_stride,
                size_t rows, size_t columns) {
-  constexpr int tile = 8 * sizeof(T) <= size_t(vector_bytes) ? 8 : vector_bytes / int(sizeof(T));
+  // Whole registers, so that with the widest of them every line of the cache is touched once.
+  constexpr int tile = native_lanes<T> < 16 ? native_lanes<T> : 16;
   const T* from = static_cast<const T*>(source);
   T* to = static_cast<T*>(target);
   size_t r = 0;
@@ -49,7 +64,7 @@ void transpose(const void* source, ptrdiff_t from_stride, void* target, ptrdiff_
       }
       transpose_rounds<T, tile, tile / 2>(v);
       for (int i = 0; i < tile; ++i) {
-        v[i].store(to + ptrdiff_t(c + size_t(i)) * to_stride + ptrdiff_t(r));
+        put<past_cache>(v[i], to + ptrdiff_t(c + size_t(i)) * to_stride + ptrdiff_t(r));
       }
     }
     for (; c < columns; ++c) {
@@ -63,6 +78,11 @@ void transpose(const void* source, ptrdiff_t from_stride, void* target, ptrdiff_
       to[ptrdiff_t(c) * to_stride + ptrdiff_t(r)] = from[ptrdiff_t(r) * from_stride + ptrdiff_t(c)];
     }
   }
+#if defined(__AVX512F__)
+  if constexpr (past_cache) {
+    _mm_sfence();
+  }
+#endif
 }
 
 void stream(const void* from, void* to, size_t bytes) {
@@ -93,10 +113,14 @@ void stream(const void* from, void* to, size_t bytes) {
 }  // namespace
 
 void fill_copy(CopyTable& table) {
-  table.transpose[0] = transpose<uint8_t>;
-  table.transpose[1] = transpose<uint16_t>;
-  table.transpose[2] = transpose<uint32_t>;
-  table.transpose[3] = transpose<uint64_t>;
+  table.transpose[0] = transpose<uint8_t, false>;
+  table.transpose[1] = transpose<uint16_t, false>;
+  table.transpose[2] = transpose<uint32_t, false>;
+  table.transpose[3] = transpose<uint64_t, false>;
+  table.transpose_past_cache[0] = transpose<uint8_t, false>;
+  table.transpose_past_cache[1] = transpose<uint16_t, false>;
+  table.transpose_past_cache[2] = transpose<uint32_t, true>;
+  table.transpose_past_cache[3] = transpose<uint64_t, true>;
   table.stream = stream;
 }
 

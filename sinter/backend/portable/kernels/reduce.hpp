@@ -28,7 +28,9 @@ using Transpose = void (*)(const void* from, ptrdiff_t from_stride, void* to, pt
                            size_t rows, size_t columns);
 
 struct CopyTable {
-  Transpose transpose[4] = {};  ///< elements of 1, 2, 4 and 8 bytes
+  /// Elements of 1, 2, 4 and 8 bytes. Those of the second row may write past the cache.
+  Transpose transpose[4] = {};
+  Transpose transpose_past_cache[4] = {};
   /// Copies `bytes`, writing past the cache; `to` is aligned to 64.
   void (*stream)(const void* from, void* to, size_t bytes) = nullptr;
 };

@@ -209,8 +209,7 @@ Value writable(const OpCall& call, const Value& x, DType dtype) {
     return x;
   }
   Value copy = allocate(x.backend(), x.shape(), dtype);
-  copy_dense(static_cast<const std::byte*>(host(x).storage()->data()), host(x).layout(), size_of(dtype),
-             host(copy).data());
+  copy_dense(host(x).data(), host(x).layout(), size_of(dtype), host(copy).data());
   return copy;
 }
 

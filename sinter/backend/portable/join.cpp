@@ -32,8 +32,7 @@ void run_cat(Backend& backend, const OpCall& call, Outputs& outputs) {
       continue;
     }
     if (outer == 1) {
-      copy_dense(static_cast<const std::byte*>(host(part).storage()->data()), host(part).layout(),
-                 size_of(part.dtype()), to);
+      copy_dense(host(part).data(), host(part).layout(), size_of(part.dtype()), to);
     } else {
       const Value dense_part = densely(part);
       const std::byte* from = host(dense_part).data();

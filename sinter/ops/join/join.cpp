@@ -18,9 +18,6 @@ constexpr std::size_t max_parts = 64;
 }  // namespace
 
 void Cat::infer(const OpCall& call, Specs& outputs) {
-  if (call.inputs.empty()) {
-    throw ArgumentError("cat: expected at least one tensor, got none");
-  }
   const Value& first = call.inputs[0];
   const int dim = normalize_dim(call.as<Cat>().dim, first.rank(), "cat");
   Shape shape = first.shape();
@@ -63,6 +60,9 @@ void Cat::samples(SampleSink& sink) {
 }
 
 Value cat(std::span<const Value> parts, std::int64_t dim, SourceLoc where) {
+  if (parts.empty()) {
+    throw ArgumentError("cat: expected at least one tensor, got none");
+  }
   if (parts.size() > max_parts) {
     std::vector<Value> joined;
     for (std::size_t i = 0; i < parts.size(); i += max_parts) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Driver of all elementwise ops: whole tensors where elements lie as kernels want them, else blocks.
 #include <algorithm>
+#include <memory>
 
 #include "sinter/backend/portable/blocks.hpp"
 #include "sinter/backend/portable/convert.hpp"
@@ -97,9 +98,13 @@ class BlockRun {
         out_dtype_(out.dtype()),
         in_place_(call.def->elementwise->bool_result || out.dtype() == dtype_of_carried(formula.carried)) {
     for (std::size_t k = 0; k < count_; ++k) {
-      // Reading a transposed matrix row by row would fetch a line of the cache for each element.
-      inputs_[k] = transposed(call.inputs[k]) ? densely(call.inputs[k]) : call.inputs[k];
-      operands_[k] = Operand(inputs_[k], call.outputs[0].shape, formula.carried);
+      const Value* input = &call.inputs[k];
+      if (transposed(*input)) {
+        // Reading it row by row would fetch a line of the cache for each element.
+        laid_out_[k] = densely(*input);
+        input = &laid_out_[k];
+      }
+      std::construct_at(&operands_[k], *input, call.outputs[0].shape, formula.carried);
     }
     const std::int64_t bytes = num_elements(out.shape()) * static_cast<std::int64_t>(size_of(out.dtype()));
     stream_ = bytes >= stream_bytes && reinterpret_cast<std::uintptr_t>(out_) % 64 == 0;
@@ -140,7 +145,7 @@ class BlockRun {
   DType out_dtype_;
   bool in_place_;  // the formula writes the result's own dtype
   bool stream_ = false;
-  Value inputs_[max_inputs];
+  Value laid_out_[max_inputs];
   Operand operands_[max_inputs];
 };
 

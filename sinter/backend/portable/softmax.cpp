@@ -35,12 +35,13 @@ void for_each_line(const Lines& s, R&& row, C&& columns) {
                  [&](std::int64_t begin, std::int64_t end) { row(begin, end - begin); });
     return;
   }
-  const std::int64_t pieces = (s.inner + max_columns - 1) / max_columns;
-  parallel_for(s.outer * pieces, grain_of(s.n * std::min(s.inner, max_columns)),
+  constexpr std::int64_t width = max_columns;
+  const std::int64_t pieces = (s.inner + width - 1) / width;
+  parallel_for(s.outer * pieces, grain_of(s.n * std::min(s.inner, width)),
                [&](std::int64_t begin, std::int64_t end) {
                  for (std::int64_t task = begin; task < end; ++task) {
-                   const std::int64_t first = task % pieces * max_columns;
-                   columns(task / pieces, first, std::min(max_columns, s.inner - first));
+                   const std::int64_t first = task % pieces * width;
+                   columns(task / pieces, first, std::min(width, s.inner - first));
                  }
                });
 }

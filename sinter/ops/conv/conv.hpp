@@ -10,10 +10,10 @@ namespace sinter::ops {
 
 /// How the windows of a convolution lie on its input; one number for each spatial dim.
 struct ConvWindow {
-  Dims stride;          ///< empty: 1
-  Dims padding_before;  ///< zeros added before the first element; empty: 0
-  Dims padding_after;   ///< zeros added after the last one; empty: as before it
-  Dims dilation;        ///< distance of a window's elements; empty: 1
+  Dims stride{};          ///< empty: 1
+  Dims padding_before{};  ///< zeros added before the first element; empty: 0
+  Dims padding_after{};   ///< zeros added after the last one; empty: as before it
+  Dims dilation{};        ///< distance of a window's elements; empty: 1
   std::int64_t groups = 1;
 
   /// The same with all defaults filled in. ArgumentError when a list has another length than

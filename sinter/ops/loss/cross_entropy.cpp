@@ -89,7 +89,15 @@ void CrossEntropy::samples(SampleSink& sink) {
 
 void CrossEntropyGrad::infer(const OpCall& call, Specs& outputs) {
   const Value& logits = call.inputs[1];
-  check_cross_entropy(info.name, logits, call.inputs[2], call.inputs.size() > 4 ? &call.inputs[4] : nullptr);
+  const Value& targets = call.inputs[2];
+  check_cross_entropy(info.name, logits, targets, call.inputs.size() > 4 ? &call.inputs[4] : nullptr);
+  const bool each = call.as<CrossEntropyGrad>().reduction == Reduction::none;
+  if (!(call.inputs[3].shape() == targets.shape()) ||
+      !(call.inputs[0].shape() == (each ? targets.shape() : Shape{}))) {
+    throw ShapeError(fmt::format("{}: gradient {} and logsumexp {} do not fit targets {}", info.name,
+                                 call.inputs[0].shape().str(), call.inputs[3].shape().str(),
+                                 targets.shape().str()));
+  }
   outputs.push_back({logits.shape(), logits.dtype()});
 }
 

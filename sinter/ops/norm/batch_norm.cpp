@@ -69,6 +69,10 @@ void BatchNorm::samples(SampleSink& sink) {
 void BatchNormGrad::infer(const OpCall& call, Specs& outputs) {
   const Value& x = call.inputs[1];
   check_channels(info.name, x, call.inputs.subspan(2));
+  if (!(call.inputs[0].shape() == x.shape())) {
+    throw ShapeError(fmt::format("{}: the output's gradient must be {}, got {}", info.name, x.shape().str(),
+                                 call.inputs[0].shape().str()));
+  }
   outputs.push_back({x.shape(), x.dtype()});
   outputs.push_back({Shape{x.size(1)}, x.dtype()});
   outputs.push_back({Shape{x.size(1)}, x.dtype()});

@@ -61,6 +61,19 @@ void check_rows(std::string_view op, const Value& x, int dims, std::span<const V
   }
 }
 
+// What a gradient gets besides the parameters: g like x, and statistics of each row.
+void check_gradient(const OpCall& call, int dims, std::size_t statistics) {
+  const Shape& x = call.inputs[1].shape();
+  bool fits = call.inputs[0].shape() == x;
+  for (std::size_t i = 2; i < 2 + statistics; ++i) {
+    fits = fits && call.inputs[i].shape() == batch_shape(x, dims);
+  }
+  if (!fits) {
+    throw ShapeError(fmt::format("{}: gradient and statistics do not fit an input of {}", call.def->name,
+                                 x.str()));
+  }
+}
+
 template <class Op, class From>
 Op with_rows(const From& from) {
   Op op;
@@ -126,6 +139,7 @@ void LayerNormGrad::infer(const OpCall& call, Specs& outputs) {
   const Value& x = call.inputs[1];
   const int dims = call.as<LayerNormGrad>().dims;
   check_rows(info.name, x, dims, call.inputs.subspan(4));
+  check_gradient(call, dims, 2);
   outputs.push_back({x.shape(), x.dtype()});
   if (call.inputs.size() > 4) {
     outputs.push_back({row_shape(x.shape(), dims), x.dtype()});
@@ -176,6 +190,7 @@ void RmsNormGrad::infer(const OpCall& call, Specs& outputs) {
   const Value& x = call.inputs[1];
   const int dims = call.as<RmsNormGrad>().dims;
   check_rows(info.name, x, dims, call.inputs.subspan(3));
+  check_gradient(call, dims, 1);
   outputs.push_back({x.shape(), x.dtype()});
   if (call.inputs.size() > 3) {
     outputs.push_back({row_shape(x.shape(), dims), x.dtype()});

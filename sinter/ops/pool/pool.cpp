@@ -47,6 +47,21 @@ void check_same_shape(std::string_view op, const Shape& got, const Shape& expect
   }
 }
 
+// Positions [batch dims, window dims] and the tensor [the same batch dims, ...] that they point into.
+void check_pointed(std::string_view op, const Value& positions, const Shape& into, int dims) {
+  if (!is_integer(positions.dtype())) {
+    throw DTypeError(fmt::format("{}: positions must be integers, got {}", op, name_of(positions.dtype())));
+  }
+  bool fits = positions.rank() == into.rank();
+  for (int i = 0; fits && i < into.rank() - dims; ++i) {
+    fits = positions.size(i) == into[i];
+  }
+  if (!fits) {
+    throw ShapeError(fmt::format("{}: positions {} do not point into {} with {} window dims", op,
+                                 positions.shape().str(), into.str(), dims));
+  }
+}
+
 // Positions within the window dims are i32.
 void check_positions(std::string_view op, const Shape& shape, int dims) {
   std::int64_t plane = 1;
@@ -184,10 +199,7 @@ void MaxPoolGrad::infer(const OpCall& call, Specs& outputs) {
   check_rank(info.name, g.shape(), op.dims);
   check_positions(info.name, op.shape, op.dims);
   check_same_shape(info.name, call.inputs[1].shape(), g.shape());
-  if (op.shape.rank() != g.rank()) {
-    throw ShapeError(fmt::format("{}: gradient {} and shape {} differ in rank", info.name,
-                                 g.shape().str(), op.shape.str()));
-  }
+  check_pointed(info.name, call.inputs[1], op.shape, op.dims);
   outputs.push_back({op.shape, g.dtype()});
 }
 void MaxPoolGrad::backward(GradCall& call) {
@@ -203,6 +215,8 @@ void MaxPoolTake::infer(const OpCall& call, Specs& outputs) {
   const Value& x = call.inputs[0];
   check_domain(info.name, info.domain, x.dtype());
   check_rank(info.name, x.shape(), call.as<MaxPoolTake>().dims);
+  check_positions(info.name, x.shape(), call.as<MaxPoolTake>().dims);
+  check_pointed(info.name, call.inputs[1], x.shape(), call.as<MaxPoolTake>().dims);
   if (x.num_elements() == 0 && call.inputs[1].num_elements() != 0) {
     throw ShapeError(fmt::format("max_pool_take: no elements to take in {} for positions {}",
                                  x.shape().str(), call.inputs[1].shape().str()));

@@ -10,11 +10,11 @@ namespace sinter::ops {
 
 /// How pooling windows lie on the last `kernel.rank()` dims; the dims before are a batch.
 struct PoolWindow {
-  Dims kernel;
-  Dims stride;          ///< empty: the kernel's sizes
-  Dims padding_before;  ///< empty: 0
-  Dims padding_after;   ///< empty: as before
-  Dims dilation;        ///< empty: 1
+  Dims kernel{};
+  Dims stride{};          ///< empty: the kernel's sizes
+  Dims padding_before{};  ///< empty: 0
+  Dims padding_after{};   ///< empty: as before
+  Dims dilation{};        ///< empty: 1
   bool ceil_mode = false;  ///< also windows that start inside the input and run over its end
 
   /// The same with defaults filled in; ArgumentError for lists of wrong length or numbers out of range.

@@ -107,9 +107,75 @@ SINTER_FORCE_INLINE void max_lanes(const PoolShape& s, const T* x, Taps tz, Taps
   }
 }
 
+template <class V, size_t... I>
+SINTER_FORCE_INLINE V odd_lanes(V a, V b, detail::seq<I...>) {
+  return __builtin_shufflevector(a, b, int(2 * I + 1)...);
+}
+
+// Windows of 2 x 2 side by side on a plane `width` wide: `n` outputs from input `i` on. Reads at most
+// one vector past the elements it needs, which every buffer allows.
+SINTER_FORCE_INLINE void max_quads(const float* x, int64_t width, int64_t i, int n, float* y, int32_t* at) {
+  constexpr int W = native_lanes<float>;
+  using S = typename detail::make_seq<W>::type;
+  const auto load = [&](const float* p, vf& even, vf& odd) {
+    const vf a = vf::load(p);
+    const vf b = n > W / 2 ? vf::load(p + W) : a;
+    even = vf(even_lanes(a.v, b.v, S{}));
+    odd = vf(odd_lanes(a.v, b.v, S{}));
+  };
+  vf best;
+  vf next[3];
+  load(x + i, best, next[0]);
+  load(x + i + width, next[1], next[2]);
+  vi position = vi(int32_t(0));
+  const int32_t offsets[3] = {1, int32_t(width), int32_t(width) + 1};
+#pragma GCC unroll 3
+  for (int k = 0; k < 3; ++k) {
+    const auto take = (!(next[k] <= best)) & (best == best);
+    best = select(take, next[k], best);
+    position = select(mask_cast<int32_t>(take), vi(offsets[k]), position);
+  }
+  position = position + vi(int32_t(i)) + vi::iota() + vi::iota();
+  if (n == W) {
+    best.store(y);
+    position.store(at);
+  } else {
+    store_partial(best, y, n);
+    store_partial(position, at, n);
+  }
+}
+
+// The commonest pooling: planes without padding, windows of 2 x 2 with stride 2.
+void max_pool_quads(const PoolShape& s, const float* x, float* y, int32_t* at, int64_t planes) {
+  constexpr int64_t W = native_lanes<float>;
+  for (int64_t p = 0; p < planes; ++p, x += s.in[1] * s.in[2]) {
+    for (int64_t oy = 0; oy < s.out[1]; ++oy, y += s.out[2], at += s.out[2]) {
+      const int64_t row = 2 * oy * s.in[2];
+      for (int64_t ox = 0; ox < s.out[2]; ox += W) {
+        const int64_t n = s.out[2] - ox < W ? s.out[2] - ox : W;
+        max_quads(x, s.in[2], row + 2 * ox, int(n), y + ox, at + ox);
+      }
+    }
+  }
+}
+bool is_quads(const PoolShape& s) {
+  bool quads = s.in[0] == 1 && s.kernel[0] == 1 && s.out[0] == 1;
+  for (int d = 1; d < 3; ++d) {
+    quads = quads && s.kernel[d] == 2 && s.stride[d] == 2 && s.padding[d] == 0 && s.dilation[d] == 1 &&
+            2 * s.out[d] <= s.in[d];
+  }
+  return quads;
+}
+
 template <class T>
 void max_pool(const PoolShape& s, const T* x, T* y, int32_t* at, int64_t planes) {
   constexpr int64_t W = native_lanes<T>;
+  if constexpr (sizeof(T) == 4) {
+    if (is_quads(s)) {
+      max_pool_quads(s, x, y, at, planes);
+      return;
+    }
+  }
   // Windows [inside, outside) of a row have all their taps in the input.
   int64_t inside = (s.padding[2] + s.stride[2] - 1) / s.stride[2];
   const int64_t room = s.in[2] - 1 - (s.kernel[2] - 1) * s.dilation[2] + s.padding[2];
@@ -143,7 +209,7 @@ void scatter(const T* g, const int32_t* at, T* dx, int64_t planes, int64_t windo
   for (int64_t p = 0; p < planes; ++p, g += windows, at += windows, dx += plane) {
     for_chunks<T>(plane, [&](auto c) { c.store(lanes_of<T>(T(0)), dx); });
     for (int64_t i = 0; i < windows; ++i) {
-      if (at[i] >= 0 && at[i] < plane) {
+      if (uint32_t(at[i]) < uint64_t(plane)) {
         dx[at[i]] += g[i];
       }
     }

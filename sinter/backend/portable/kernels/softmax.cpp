@@ -78,18 +78,33 @@ void row_probability(const T* x, T* dx, int64_t n, T lse, T scale, T offset, con
 
 // ---- columns: each vector holds neighbouring columns ----
 
+// The maximum of each column and the sum of exponentials below it, in one pass: `block` rows at a time,
+// the sum so far is brought to the new maximum.
 template <class T>
-void column_max(const T* x, int64_t n, int64_t inner, int64_t count, T* top) {
-  for_chunks<T>(count, [&](auto c) { c.store(lanes_of<T>(T(-__builtin_inff())), top); });
-  for (int64_t i = 0; i < n; ++i, x += inner) {
-    for_chunks<T>(count, [&](auto c) { c.store(max(c.load(top), c.load(x)), top); });
-  }
-}
-template <class T>
-void column_exp_sum(const T* x, int64_t n, int64_t inner, int64_t count, const T* top, T* sum) {
-  for_chunks<T>(count, [&](auto c) { c.store(lanes_of<T>(T(0)), sum); });
-  for (int64_t i = 0; i < n; ++i, x += inner) {
-    for_chunks<T>(count, [&](auto c) { c.store(c.load(sum) + exp(c.load(x) - c.load(top)), sum); });
+void column_sums(const T* x, int64_t n, int64_t inner, int64_t count, T* top, T* sum) {
+  using V = lanes_of<T>;
+  constexpr int64_t block = 8;
+  const V lowest(T(-__builtin_inff()));
+  for_chunks<T>(count, [&](auto c) {
+    c.store(lowest, top);
+    c.store(V(T(0)), sum);
+  });
+  for (int64_t i = 0; i < n; i += block, x += block * inner) {
+    const int64_t rows = n - i < block ? n - i : block;
+    for_chunks<T>(count, [&](auto c) {
+      const V before = c.load(top);
+      V now = before;
+      for (int64_t r = 0; r < rows; ++r) {
+        now = max(now, c.load(x + r * inner));
+      }
+      const V base = select(now == lowest, V(T(0)), now);  // -inf - -inf would be NaN
+      V total = c.load(sum) * exp(select(before == now, V(T(0)), before - now));
+      for (int64_t r = 0; r < rows; ++r) {
+        total += exp(c.load(x + r * inner) - base);
+      }
+      c.store(now, top);
+      c.store(total, sum);
+    });
   }
 }
 
@@ -97,26 +112,17 @@ template <class T>
 void columns(const T* x, T* y, int64_t n, int64_t inner, int64_t count, bool logarithm) {
   alignas(64) T top[max_columns];
   alignas(64) T sum[max_columns];
-  column_max(x, n, inner, count, top);
+  column_sums(x, n, inner, count, top, sum);
   if (logarithm) {
-    column_exp_sum(x, n, inner, count, top, sum);
     for_chunks<T>(count, [&](auto c) { c.store(log(c.load(sum)), sum); });
     for (int64_t i = 0; i < n; ++i, x += inner, y += inner) {
       for_chunks<T>(count, [&](auto c) { c.store(c.load(x) - c.load(top) - c.load(sum), y); });
     }
     return;
   }
-  for_chunks<T>(count, [&](auto c) { c.store(lanes_of<T>(T(0)), sum); });
-  for (int64_t i = 0; i < n; ++i) {
-    for_chunks<T>(count, [&](auto c) {
-      const lanes_of<T> e = exp(c.load(x + i * inner) - c.load(top));
-      c.store(e, y + i * inner);
-      c.store(c.load(sum) + e, sum);
-    });
-  }
   for_chunks<T>(count, [&](auto c) { c.store(lanes_of<T>(T(1)) / c.load(sum), sum); });
-  for (int64_t i = 0; i < n; ++i, y += inner) {
-    for_chunks<T>(count, [&](auto c) { c.store(c.load(y) * c.load(sum), y); });
+  for (int64_t i = 0; i < n; ++i, x += inner, y += inner) {
+    for_chunks<T>(count, [&](auto c) { c.store(exp(c.load(x) - c.load(top)) * c.load(sum), y); });
   }
 }
 
@@ -143,8 +149,7 @@ void columns_grad(const T* y, const T* g, T* dx, int64_t n, int64_t inner, int64
 template <class T>
 void columns_logsumexp(const T* x, T* out, int64_t n, int64_t inner, int64_t count) {
   alignas(64) T sum[max_columns];
-  column_max(x, n, inner, count, out);
-  column_exp_sum(x, n, inner, count, out, sum);
+  column_sums(x, n, inner, count, out, sum);
   for_chunks<T>(count, [&](auto c) { c.store(c.load(out) + log(c.load(sum)), out); });
 }
 

@@ -114,7 +114,9 @@ class MathMethods {
     return Self(ops::cross(self(), other.value(), dim));
   }
   /// Kronecker product: [m, n], [p, q] -> [m * p, n * q].
-  [[nodiscard]] Self kron(const Self& other) const { return Self(ops::kron(self(), other.value())); }
+  [[nodiscard]] Self kron(const Self& other, SourceLoc where = SourceLoc::current()) const {
+    return Self(ops::kron(self(), other.value(), where));
+  }
   /// Classes drawn for each row of logits [.., classes], with replacement: [.., count].
   [[nodiscard]] auto categorical(std::int64_t count, SourceLoc where = SourceLoc::current()) const {
     return Tensor<D, kind_or_any<K, Int>>(ops::categorical(self(), count, where));

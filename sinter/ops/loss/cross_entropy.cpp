@@ -49,6 +49,43 @@ Op with_options(const CrossEntropyOptions& options) {
   return op;
 }
 
+// The gradient of the class weights, which are seldom learnt: by basic ops.
+Value weight_gradient(const GradCall& call, const CrossEntropyOptions& op) {
+  const Value& targets = call.input(1);
+  const Value& lse = call.output(1);
+  const DType dtype = lse.dtype();
+  const Value x = cast(call.input(0), dtype);
+  const int dim = class_dim(x.shape());
+  const std::int64_t classes = x.size(dim);
+  Shape along = Dims::filled(x.rank(), 1);
+  along[dim] = classes;
+  Dims others;
+  for (int i = 0; i < x.rank(); ++i) {
+    if (i != dim) {
+      others.push_back(i);
+    }
+  }
+  const auto per_class = [&](const Value& terms) { return others.empty() ? terms : sum(terms, others); };
+  const Value numbers = reshape(arange(x.backend(), 0, 1, classes, targets.dtype()), along);
+  const Value counted = unsqueeze(not_equal(targets, scalar_like(targets, op.ignore_index)), dim);
+  const Value zero = scalar_like(x, 0);
+  const Value hits = cast(logical_and(equal(unsqueeze(targets, dim), numbers), counted), dtype);
+  const Value share = scalar_like(x, op.label_smoothing / static_cast<double>(classes));
+  const Value kept = add(mul(hits, scalar_like(x, 1 - op.label_smoothing)), share);
+  const Value terms = where(counted, mul(sub(unsqueeze(lse, dim), x), kept), zero);
+  const Value g = cast(call.grad(), dtype);
+  if (op.reduction == Reduction::none) {
+    return per_class(mul(terms, unsqueeze(g, dim)));
+  }
+  if (op.reduction == Reduction::sum) {
+    return mul(per_class(terms), g);
+  }
+  const Value hit_counts = per_class(hits);
+  const Value total = sum(mul(hit_counts, cast(call.input(2), dtype)));
+  const Value rest = sub(per_class(terms), mul(hit_counts, cast(call.output(0), dtype)));
+  return where(equal(total, zero), zero, mul(div(rest, total), g));
+}
+
 }  // namespace
 
 void CrossEntropy::infer(const OpCall& call, Specs& outputs) {
@@ -66,7 +103,13 @@ void CrossEntropy::infer(const OpCall& call, Specs& outputs) {
 }
 
 void CrossEntropy::backward(GradCall& call) {
-  if (!call.needs(0) || !call.grad()) {
+  if (!call.grad()) {
+    return;
+  }
+  if (call.num_inputs() > 2 && call.needs(2)) {
+    call.set(2, weight_gradient(call, call.op<CrossEntropy>()));
+  }
+  if (!call.needs(0)) {
     return;
   }
   std::vector<Value> inputs{call.grad(), call.input(0), call.input(1), call.output(1)};
@@ -85,6 +128,10 @@ void CrossEntropy::samples(SampleSink& sink) {
   op.reduction = Reduction::sum;
   op.label_smoothing = 0.1;
   sink.add(op, {value_sample({3, 4}), index_sample({3}, 4), value_sample({4}, 0.5, 2)});
+  op.reduction = Reduction::mean;
+  sink.add(op, {value_sample({2, 3, 4}), index_sample({2, 4}, 3), value_sample({3}, 0.5, 2)});
+  op.reduction = Reduction::none;
+  sink.add(op, {value_sample({4, 3}), index_sample({4}, 3), value_sample({3}, 0.5, 2)});
 }
 
 void CrossEntropyGrad::infer(const OpCall& call, Specs& outputs) {

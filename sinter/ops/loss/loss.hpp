@@ -31,7 +31,7 @@ struct CrossEntropyOptions {
 struct CrossEntropy : CrossEntropyOptions {
   static constexpr OpInfo info{.name = "cross_entropy",
                                .domain = Domain::floating,
-                               .saves = {.inputs = 7, .outputs = 2},
+                               .saves = {.inputs = 7, .outputs = 3},
                                .untracked_outputs = 2,
                                .cheap = false,
                                .tolerance = 2e-5};

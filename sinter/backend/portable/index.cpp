@@ -99,6 +99,13 @@ void read_by(const Plan& plan, const T* x, T* out) {
   const std::int64_t* inner = plan.inner.data();
   over_lines(plan, [&](std::int64_t o, std::int64_t first, std::int64_t last) {
     const T* from = x + plan.outer[static_cast<std::size_t>(o)];
+    if (inners == 1) {
+      const std::int64_t* index = plan.index + (plan.own_index ? o * plan.count : 0);
+      for (std::int64_t k = 0; k < plan.count; ++k) {
+        out[o * plan.count + k] = from[index[k] * plan.step];
+      }
+      return;
+    }
     for (std::int64_t k = 0; k < plan.count; ++k) {
       const std::int64_t row = (o * plan.count + k) * inners;
       T* to = out + row;
@@ -145,6 +152,14 @@ void write_by(const Plan& plan, const T* values, T* out) {
   const std::int64_t* inner = plan.inner.data();
   over_lines(plan, [&](std::int64_t o, std::int64_t first, std::int64_t last) {
     T* to = out + plan.outer[static_cast<std::size_t>(o)];
+    if (inners == 1) {
+      const std::int64_t* index = plan.index + (plan.own_index ? o * plan.count : 0);
+      for (std::int64_t k = 0; k < plan.count; ++k) {
+        T& element = to[index[k] * plan.step];
+        element = updated<update>(element, values[o * plan.count + k]);
+      }
+      return;
+    }
     for (std::int64_t k = 0; k < plan.count; ++k) {
       const std::int64_t row = (o * plan.count + k) * inners;
       const T* from = values + row;

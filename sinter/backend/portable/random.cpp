@@ -144,8 +144,13 @@ void coins(const ops::Random& op, const Value& out) {
       const std::int64_t count = std::min(block_elements, end - at);
       const std::uint32_t* bits =
           words.narrow(op.key.seed, op.key.offset + static_cast<std::uint64_t>(at), count);
+      if (threshold == 0) {
+        std::memset(to + at, 0, static_cast<std::size_t>(count));
+        continue;
+      }
+      const auto largest = static_cast<std::uint32_t>(threshold - 1);
       for (std::int64_t i = 0; i < count; ++i) {
-        to[at + i] = threshold > 0 && bits[i] <= static_cast<std::uint32_t>(threshold - 1);
+        to[at + i] = bits[i] <= largest;
       }
     }
   });

@@ -25,7 +25,7 @@ struct Split {
   }
 };
 
-constexpr std::int64_t columns_at_once = 128;
+constexpr std::int64_t columns_at_once = 1024;
 
 // Calls `body(first element, columns)` for every group of at most `columns_at_once` neighbouring columns.
 template <class F>
@@ -52,6 +52,15 @@ using Sum = std::conditional_t<std::is_floating_point_v<T>, double, std::uint64_
 template <bool product, class T>
 void fold(const Split& s, const T* x, T* y) {
   over_columns(s, [&](std::int64_t start, std::int64_t columns) {
+    if (columns == 1) {
+      Sum<T> acc(product ? 1 : 0);
+      for (std::int64_t i = start; i < start + s.length * s.inner; i += s.inner) {
+        const auto element = static_cast<Sum<T>>(x[i]);
+        acc = product ? acc * element : acc + element;
+        y[i] = static_cast<T>(acc);
+      }
+      return;
+    }
     Sum<T> acc[columns_at_once];
     std::fill_n(acc, columns, Sum<T>(product ? 1 : 0));
     for (std::int64_t i = 0; i < s.length; ++i) {
@@ -69,6 +78,21 @@ void fold(const Split& s, const T* x, T* y) {
 template <bool largest, class T>
 void extreme(const Split& s, const T* x, T* y, std::int64_t* indices) {
   over_columns(s, [&](std::int64_t start, std::int64_t columns) {
+    if (columns == 1) {
+      T best = x[start];
+      std::int64_t index = 0;
+      for (std::int64_t i = 0; i < s.length; ++i) {
+        const T element = x[start + i * s.inner];
+        const bool better = largest ? element > best : element < best;
+        if (best == best && (better || element != element)) {
+          best = element;
+          index = i;
+        }
+        y[start + i * s.inner] = best;
+        indices[start + i * s.inner] = index;
+      }
+      return;
+    }
     T best[columns_at_once];
     std::int64_t index[columns_at_once];
     std::copy_n(x + start, columns, best);

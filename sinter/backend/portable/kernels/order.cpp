@@ -10,7 +10,8 @@ namespace sinter::portable::SINTER_ISA {
 
 namespace {
 
-constexpr int64_t block = 1024;  // elements of a row that are compared before a search
+// Elements of a row that are compared before the best of them is looked for: they are still cached.
+constexpr int64_t block = 4096;
 
 template <bool largest, class T>
 SINTER_FORCE_INLINE bool better(T a, T b) {
@@ -27,48 +28,66 @@ SINTER_FORCE_INLINE auto replaces(simd<T, N> a, simd<T, N> b) {
   }
 }
 
-// The position of the first element of [0, n) that replaces `best`, the extreme of which becomes `best`.
+// The extreme of [0, n) and `best`.
 template <bool largest, class T>
-int64_t search(const T* x, int64_t n, T& best) {
-  int64_t found = -1;
-  for (int64_t i = 0; i < n; ++i) {
-    if (best == best && (better<largest>(x[i], best) || x[i] != x[i])) {
-      best = x[i];
-      found = i;
+T extreme_of(const T* x, int64_t n, T best) {
+  constexpr int lanes = native_lanes<T>;
+  using V = simd<T, lanes>;
+  // Four independent chains hide the latency of a comparison.
+  V v[4] = {V(best), V(best), V(best), V(best)};
+  int64_t i = 0;
+  for (; i + 4 * lanes <= n; i += 4 * lanes) {
+    for (int k = 0; k < 4; ++k) {
+      const V a = V::load(x + i + k * lanes);
+      v[k] = select(replaces<largest>(a, v[k]), a, v[k]);
     }
   }
-  return found;
+  for (int k = 1; k < 4; ++k) {
+    v[0] = select(replaces<largest>(v[k], v[0]), v[k], v[0]);
+  }
+  T lane[lanes];
+  v[0].store(lane);
+  const auto take = [&](T a) {
+    best = best == best && (better<largest>(a, best) || a != a) ? a : best;
+  };
+  for (int k = 0; k < lanes; ++k) {
+    take(lane[k]);
+  }
+  for (; i < n; ++i) {
+    take(x[i]);
+  }
+  return best;
+}
+
+// The first position of `value`, which is there; any NaN counts as a NaN.
+template <class T>
+int64_t find(const T* x, int64_t n, T value) {
+  constexpr int lanes = native_lanes<T>;
+  using V = simd<T, lanes>;
+  const V wanted(value);
+  int64_t i = 0;
+  for (; i + lanes <= n; i += lanes) {
+    const V a = V::load(x + i);
+    if (value == value ? any(a == wanted) : any(a != a)) {
+      break;
+    }
+  }
+  while (i < n && !(x[i] == value || (value != value && x[i] != x[i]))) {
+    ++i;
+  }
+  return i;
 }
 
 template <bool largest, class T>
 int64_t arg_row(const T* x, int64_t n) {
-  constexpr int lanes = native_lanes<T>;
-  using V = simd<T, lanes>;
   T best = x[0];
   int64_t found = 0;
   for (int64_t begin = 0; begin < n && best == best; begin += block) {
     const int64_t count = n - begin < block ? n - begin : block;
-    const T* from = x + begin;
-    // Four independent chains hide the latency of a comparison.
-    V v[4] = {V(best), V(best), V(best), V(best)};
-    int64_t i = 0;
-    for (; i + 4 * lanes <= count; i += 4 * lanes) {
-      for (int k = 0; k < 4; ++k) {
-        const V a = V::load(from + i + k * lanes);
-        v[k] = select(replaces<largest>(a, v[k]), a, v[k]);
-      }
-    }
-    bool any = i < count;
-    const V start(best);
-    for (int k = 0; k < 4; ++k) {
-      const auto changed = replaces<largest>(v[k], start);
-      for (int lane = 0; lane < lanes; ++lane) {
-        any = any || changed[lane];
-      }
-    }
-    if (any) {
-      const int64_t at = search<largest>(from, count, best);
-      found = at < 0 ? found : begin + at;
+    const T extreme = extreme_of<largest>(x + begin, count, best);
+    if (extreme != best) {  // a NaN differs, too
+      best = extreme;
+      found = begin + find(x + begin, count, best);
     }
   }
   return found;

@@ -5,10 +5,10 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <cstdlib>
 #include <string>
 #include <vector>
 
+#include "sinter/base/os/process.hpp"
 #include "sinter/nn/nn.hpp"
 #include "sinter/ops/functions.hpp"
 
@@ -16,8 +16,7 @@ namespace sinter::testing {
 
 /// The device named by SINTER_TEST_DEVICE, or `portable`.
 inline Device plain_device() {
-  const char* name = std::getenv("SINTER_TEST_DEVICE");
-  return Device::by_name(name && *name ? name : "portable");
+  return Device::by_name(os::environment("SINTER_TEST_DEVICE").value_or("portable"));
 }
 inline Device train_device() { return plain_device().autodiff(); }
 

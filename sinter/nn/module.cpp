@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <unordered_set>
 
 #include "sinter/base/error.hpp"
@@ -32,25 +33,36 @@ ModuleGradients::ModuleGradients(const std::vector<NamedParam>& params,
       continue;
     }
     if (Value gradient = gradients.get(named.param.value())) {
-      index_.emplace(named.name, entries_.size());
-      entries_.emplace_back(named.name, std::move(gradient));
+      add(named.name, std::move(gradient));
     }
   }
 }
 
+std::vector<std::size_t>::const_iterator ModuleGradients::lower_bound(std::string_view name) const {
+  return std::lower_bound(
+      sorted_.begin(), sorted_.end(), name,
+      [&](std::size_t place, std::string_view other) { return entries_[place].first < other; });
+}
+
+void ModuleGradients::add(const std::string& name, Value gradient) {
+  sorted_.insert(lower_bound(name), entries_.size());
+  entries_.emplace_back(name, std::move(gradient));
+}
+
 Value ModuleGradients::get(std::string_view name) const {
-  const auto found = index_.find(std::string(name));
-  return found == index_.end() ? Value() : entries_[found->second].second;
+  const auto place = lower_bound(name);
+  const bool found = place != sorted_.end() && entries_[*place].first == name;
+  return found ? entries_[*place].second : Value();
 }
 
 void ModuleGradients::accumulate(const ModuleGradients& other) {
   for (const auto& [name, gradient] : other.entries_) {
-    const auto [place, is_new] = index_.emplace(name, entries_.size());
-    if (is_new) {
-      entries_.emplace_back(name, gradient);
-    } else {
-      Value& mine = entries_[place->second].second;
+    const auto place = lower_bound(name);
+    if (place != sorted_.end() && entries_[*place].first == name) {
+      Value& mine = entries_[*place].second;
       mine = ops::add(mine, gradient);
+    } else {
+      add(name, gradient);
     }
   }
 }

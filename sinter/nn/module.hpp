@@ -3,7 +3,6 @@
 #pragma once
 
 #include <string>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -41,18 +40,23 @@ class Rebinder {
  public:
   template <class F>
   void rebind(ParamBase& param, F&& make) {
-    const auto found = made_.find(param.id());
-    if (found != made_.end()) {
-      param = found->second;
-      return;
-    }
     const std::uint64_t id = param.id();
+    for (const Made& made : made_) {
+      if (made.from == id) {
+        param = made.to;
+        return;
+      }
+    }
     param = make(static_cast<const ParamBase&>(param));
-    made_.emplace(id, param);
+    made_.push_back({id, param});
   }
 
  private:
-  std::unordered_map<std::uint64_t, ParamBase> made_;
+  struct Made {
+    std::uint64_t from;
+    ParamBase to;
+  };
+  std::vector<Made> made_;
 };
 
 /// A copy of `module` whose parameters are `make(param)` and whose constants are `convert(tensor)`.
@@ -213,8 +217,12 @@ class ModuleGradients {
   std::vector<std::pair<std::string, Value>>& entries() { return entries_; }
 
  private:
+  void add(const std::string& name, Value gradient);
+  // The place of `name` in `sorted_`, or where it belongs.
+  std::vector<std::size_t>::const_iterator lower_bound(std::string_view name) const;
+
   std::vector<std::pair<std::string, Value>> entries_;
-  std::unordered_map<std::string, std::size_t> index_;
+  std::vector<std::size_t> sorted_;  // places in `entries_` by name
 };
 
 template <class M>

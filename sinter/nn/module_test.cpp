@@ -8,6 +8,7 @@
 
 #include "sinter/base/error.hpp"
 #include "sinter/nn/golden_test.hpp"
+#include "sinter/store/record.hpp"
 
 namespace sinter::nn {
 

@@ -13,7 +13,7 @@
 
 namespace sinter::nn {
 
-struct ParamState {
+struct ParamState final : RefCounted {
   mutable std::mutex mutex;
   std::atomic<bool> ready{false};  // `value` is set
   Value value;
@@ -71,8 +71,8 @@ void draw(ParamState& state) {
 }
 
 // A state with the same recipe, and the same values if there are any.
-std::shared_ptr<ParamState> copy_of(const ParamState& from, const Device& device) {
-  auto to = std::make_shared<ParamState>(device);
+Ref<ParamState> copy_of(const ParamState& from, const Device& device) {
+  Ref<ParamState> to = make_ref<ParamState>(device);
   const std::lock_guard lock(from.mutex);
   to->spec = from.spec;
   to->key = from.key;
@@ -89,26 +89,28 @@ std::shared_ptr<ParamState> copy_of(const ParamState& from, const Device& device
 }  // namespace
 
 ParamBase::ParamBase(const ParamSpec& spec, const Device& device, bool buffer, int rank)
-    : state_(std::make_shared<ParamState>(device)) {
+    : state_(make_ref<ParamState>(device)) {
   if (spec.shape.rank() != rank) {
     throw ShapeError(fmt::format("a parameter of rank {} can't have shape {}", rank, spec.shape.str()));
   }
-  state_->spec = spec;
-  state_->buffer = buffer;
-  state_->id = next_id();
+  ParamState& s = state();
+  s.spec = spec;
+  s.buffer = buffer;
+  s.id = next_id();
   if (const std::uint64_t count = random_count(spec.initializer, spec.shape)) {
-    state_->key = current_generator(device.backend()).take(count);
+    s.key = current_generator(device.backend()).take(count);
   }
 }
 
 ParamBase::ParamBase(const Value& value, bool buffer)
-    : state_(std::make_shared<ParamState>(Device(value.backend()))) {
-  state_->spec.shape = value.shape();
-  state_->spec.dtype = value.dtype();
-  state_->buffer = buffer;
-  state_->id = next_id();
-  state_->value = dressed(*state_, value);
-  state_->ready.store(true, std::memory_order_release);
+    : state_(make_ref<ParamState>(Device(value.backend()))) {
+  ParamState& s = state();
+  s.spec.shape = value.shape();
+  s.spec.dtype = value.dtype();
+  s.buffer = buffer;
+  s.id = next_id();
+  s.value = dressed(s, value);
+  s.ready.store(true, std::memory_order_release);
 }
 
 ParamState& ParamBase::state() const {
@@ -117,15 +119,15 @@ ParamState& ParamBase::state() const {
         "a parameter was used that was never made: build its layer from a config, as "
         "nn::Linear{{.in = 784, .out = 128}, device}");
   }
-  return *state_;
+  return static_cast<ParamState&>(*state_);
 }
 
-std::uint64_t ParamBase::id() const { return state_ ? state_->id : 0; }
+std::uint64_t ParamBase::id() const { return state_ ? state().id : 0; }
 const Shape& ParamBase::shape() const { return state().spec.shape; }
 DType ParamBase::dtype() const { return state().spec.dtype; }
 Device ParamBase::device() const { return state().device; }
 bool ParamBase::initialized() const {
-  return state_ && state_->ready.load(std::memory_order_acquire);
+  return state_ && state().ready.load(std::memory_order_acquire);
 }
 bool ParamBase::is_buffer() const { return state().buffer; }
 bool ParamBase::is_require_grad() const { return state().require_grad && !state().buffer; }

@@ -3,9 +3,9 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <type_traits>
 
+#include "sinter/base/ref.hpp"
 #include "sinter/decorators/autodiff/autodiff.hpp"
 #include "sinter/nn/initializer.hpp"
 #include "sinter/nn/reflect.hpp"
@@ -86,11 +86,11 @@ class ParamBase {
   }
 
  private:
-  explicit ParamBase(std::shared_ptr<ParamState> state) : state_(std::move(state)) {}
+  explicit ParamBase(Ref<RefCounted> state) : state_(std::move(state)) {}
   ParamState& state() const;
   void update_erased(Value (*next)(void*, const Value&), void* function) const;
 
-  std::shared_ptr<ParamState> state_;
+  Ref<RefCounted> state_;  // a ParamState
 };
 
 /// A trainable tensor of rank `D`.

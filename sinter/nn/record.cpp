@@ -9,6 +9,7 @@
 
 #include "sinter/base/error.hpp"
 #include "sinter/ops/functions.hpp"
+#include "sinter/store/record.hpp"
 
 namespace sinter::nn {
 namespace {
@@ -81,8 +82,9 @@ std::string LoadReport::str() const {
   return text;
 }
 
-store::Record state(const std::vector<NamedParam>& entries) {
-  store::Record record;
+template <class Record>
+Record detail::record_of(const std::vector<NamedParam>& entries) {
+  Record record;
   std::unordered_map<std::uint64_t, store::Record::Storage> saved;
   for (const NamedParam& named : entries) {
     store::Record::Storage& storage = saved[named.param.id()];
@@ -95,6 +97,8 @@ store::Record state(const std::vector<NamedParam>& entries) {
   }
   return record;
 }
+
+template store::Record detail::record_of(const std::vector<NamedParam>& entries);
 
 LoadReport load_entries(const std::vector<NamedParam>& entries, const store::Record& record,
                         const LoadOptions& options) {
@@ -116,6 +120,15 @@ LoadReport load_entries(const std::vector<NamedParam>& entries, const store::Rec
     param.set(transposed_if(param.transposed_in_records(), value));
   }
   return report;
+}
+
+LoadReport load_entries(const std::vector<NamedParam>& entries, const std::string& path,
+                        const LoadOptions& options) {
+  return load_entries(entries, store::Record::load(path), options);
+}
+
+void save_entries(const std::vector<NamedParam>& entries, const std::string& path) {
+  detail::record_of<store::Record>(entries).save(path);
 }
 
 }  // namespace sinter::nn

@@ -6,7 +6,10 @@
 #include <vector>
 
 #include "sinter/nn/module.hpp"
-#include "sinter/store/record.hpp"
+
+namespace sinter::store {
+class Record;
+}
 
 namespace sinter::nn {
 
@@ -29,15 +32,23 @@ struct LoadOptions {
   bool keep_dtype = true;
 };
 
-/// The tensors under their names, tied ones once. Draws parameters that were not used yet.
-[[nodiscard]] store::Record state(const std::vector<NamedParam>& entries);
+namespace detail {
+// Templates of the record's type, so that only those who use one need its header.
+template <class Record>
+Record record_of(const std::vector<NamedParam>& entries);
+}  // namespace detail
+
 LoadReport load_entries(const std::vector<NamedParam>& entries, const store::Record& record,
                         const LoadOptions& options = {});
+LoadReport load_entries(const std::vector<NamedParam>& entries, const std::string& path,
+                        const LoadOptions& options);
+void save_entries(const std::vector<NamedParam>& entries, const std::string& path);
 
-/// Parameters and buffers as a record. Views are saved as their own elements, dense.
-template <class M>
-[[nodiscard]] store::Record state(const M& module) {
-  return state(state_entries(module));
+/// Parameters and buffers as a record (include "sinter/store/record.hpp"), tied ones once. Views are saved as
+/// their own elements, dense; parameters that were not used yet are drawn.
+template <class M, class Record = store::Record>
+[[nodiscard]] Record state(const M& module) {
+  return detail::record_of<Record>(state_entries(module));
 }
 /// Sets parameters and buffers from a record; all copies of the module see them, and optimizers' state
 /// stays theirs. Tied parameters stay tied.
@@ -49,11 +60,11 @@ LoadReport load_state(M& module, const store::Record& record, const LoadOptions&
 /// Writes a safetensors file, whole or not at all.
 template <class M>
 void save(const M& module, const std::string& path) {
-  state(module).save(path);
+  save_entries(state_entries(module), path);
 }
 template <class M>
 LoadReport load(M& module, const std::string& path, const LoadOptions& options = {}) {
-  return load_state(module, store::Record::load(path), options);
+  return load_entries(state_entries(module), path, options);
 }
 
 }  // namespace sinter::nn

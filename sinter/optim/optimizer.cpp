@@ -33,6 +33,22 @@ Value plain(Value value) {
   return value;
 }
 
+// A tied parameter's gradient counts once and a frozen one's not at all, in the norm too.
+void keep_distinct(const std::vector<nn::NamedParam>& params, std::vector<Value>& gradients) {
+  std::unordered_set<std::uint64_t> seen;
+  for (std::size_t i = 0; i < params.size(); ++i) {
+    const nn::ParamBase& param = params[i].param;
+    if (gradients[i] && (!param.is_require_grad() || !seen.insert(param.id()).second)) {
+      gradients[i] = Value();
+    }
+    if (gradients[i] && !(gradients[i].shape() == param.shape())) {
+      throw ShapeError(fmt::format("optimizer: parameter `{}` is {}, its gradient {}",
+                                   params[i].name, param.shape().str(),
+                                   gradients[i].shape().str()));
+    }
+  }
+}
+
 }  // namespace
 
 struct Optimizer::Batch {
@@ -65,7 +81,7 @@ struct Optimizer::Batch {
   }
 };
 
-struct Optimizer::State {
+struct Optimizer::State final : RefCounted {
   std::vector<std::string> slots;
   double weight_decay = 0;
   GradientClipping clipping;
@@ -75,22 +91,23 @@ struct Optimizer::State {
 
 Optimizer::Optimizer(std::vector<std::string> slots, double weight_decay,
                      const GradientClipping& clipping)
-    : state_(std::make_unique<State>()) {
-  state_->slots = std::move(slots);
-  state_->weight_decay = weight_decay;
-  state_->clipping = clipping;
+    : state_(make_ref<State>()) {
+  state().slots = std::move(slots);
+  state().weight_decay = weight_decay;
+  state().clipping = clipping;
 }
+Optimizer::State& Optimizer::state() const { return static_cast<State&>(*state_); }
 Optimizer::~Optimizer() = default;
 Optimizer::Optimizer(Optimizer&&) noexcept = default;
 Optimizer& Optimizer::operator=(Optimizer&&) noexcept = default;
 
 void Optimizer::add_group(ParamPredicate match, const GroupOptions& options) {
-  state_->groups.emplace_back(std::move(match), options);
+  state().groups.emplace_back(std::move(match), options);
 }
 
 GroupOptions Optimizer::options_of(const nn::NamedParam& param) const {
   GroupOptions options;
-  for (const auto& [match, group] : state_->groups) {
+  for (const auto& [match, group] : state().groups) {
     if (match(param)) {
       options = group;
     }
@@ -120,22 +137,9 @@ void Optimizer::step(double lr, const std::vector<nn::NamedParam>& params,
 
 void Optimizer::step_all(double lr, const std::vector<nn::NamedParam>& params,
                          std::vector<Value> gradients) {
-  // A tied or frozen parameter's gradient counts once or not at all, in the norm too.
-  std::unordered_set<std::uint64_t> seen;
-  for (std::size_t i = 0; i < params.size(); ++i) {
-    const nn::ParamBase& param = params[i].param;
-    if (gradients[i] && (!param.is_require_grad() || !seen.insert(param.id()).second)) {
-      gradients[i] = Value();
-    }
-    if (gradients[i] && !(gradients[i].shape() == param.shape())) {
-      throw ShapeError(fmt::format("optimizer: parameter `{}` is {}, its gradient {}",
-                                   params[i].name, param.shape().str(),
-                                   gradients[i].shape().str()));
-    }
-  }
-  clip(gradients, state_->clipping);
-
-  const std::size_t slot_count = state_->slots.size();
+  keep_distinct(params, gradients);
+  clip(gradients, state().clipping);
+  const std::size_t slot_count = state().slots.size();
   using Key = std::tuple<double, double, std::int64_t, int, const void*>;
   std::map<Key, Batch> batches;
   for (std::size_t i = 0; i < params.size(); ++i) {
@@ -144,9 +148,9 @@ void Optimizer::step_all(double lr, const std::vector<nn::NamedParam>& params,
     }
     const nn::ParamBase& param = params[i].param;
     const GroupOptions options = options_of(params[i]);
-    Slot& slot = state_->by_id[param.id()];
+    Slot& slot = state().by_id[param.id()];
     const double scaled = lr * options.lr_scale;
-    const double decay = options.weight_decay.value_or(state_->weight_decay);
+    const double decay = options.weight_decay.value_or(state().weight_decay);
     Backend* backend = &gradients[i].backend();
     if (slot_count && !slot.tensors[0]) {
       const DType dtype = ops::state_dtype(param.dtype());
@@ -180,24 +184,27 @@ void Optimizer::step_all(double lr, const std::vector<nn::NamedParam>& params,
   }
 }
 
-store::Record Optimizer::state_of(const std::vector<nn::NamedParam>& params) const {
-  store::Record record;
+template <class Record>
+Record Optimizer::state_of(const std::vector<nn::NamedParam>& params) const {
+  Record record;
   std::unordered_set<std::uint64_t> seen;
   for (const nn::NamedParam& named : params) {
-    const auto found = state_->by_id.find(named.param.id());
-    if (found == state_->by_id.end() || !seen.insert(named.param.id()).second) {
+    const auto found = state().by_id.find(named.param.id());
+    if (found == state().by_id.end() || !seen.insert(named.param.id()).second) {
       continue;
     }
     const Slot& slot = found->second;
     record.add(named.name + ".step", HostData({}, std::initializer_list<std::int64_t>{slot.steps}));
-    for (std::size_t s = 0; s < state_->slots.size(); ++s) {
+    for (std::size_t s = 0; s < state().slots.size(); ++s) {
       if (slot.tensors[s]) {
-        record.add(named.name + "." + state_->slots[s], slot.tensors[s].backend().read(slot.tensors[s]));
+        record.add(named.name + "." + state().slots[s], slot.tensors[s].backend().read(slot.tensors[s]));
       }
     }
   }
   return record;
 }
+
+template store::Record Optimizer::state_of(const std::vector<nn::NamedParam>& params) const;
 
 void Optimizer::load_state_of(const std::vector<nn::NamedParam>& params,
                               const store::Record& record) {
@@ -217,8 +224,8 @@ void Optimizer::load_state_of(const std::vector<nn::NamedParam>& params,
     while (device.is_autodiff()) {
       device = device.inner();
     }
-    for (std::size_t s = 0; s < state_->slots.size(); ++s) {
-      const std::string name = named.name + "." + state_->slots[s];
+    for (std::size_t s = 0; s < state().slots.size(); ++s) {
+      const std::string name = named.name + "." + state().slots[s];
       if (!record.contains(name)) {
         throw FormatError(fmt::format(
             "optimizer state: there is no `{}`; was it saved by another optimizer?", name));
@@ -234,9 +241,9 @@ void Optimizer::load_state_of(const std::vector<nn::NamedParam>& params,
     loaded[named.param.id()] = std::move(slot);
   }
   for (const nn::NamedParam& named : params) {
-    state_->by_id.erase(named.param.id());
+    state().by_id.erase(named.param.id());
   }
-  state_->by_id.merge(loaded);
+  state().by_id.merge(loaded);
 }
 
 ParamPredicate name_contains(std::string part) {

@@ -2,19 +2,39 @@
 // Optimizers: SGD, Adam and AdamW, with parameter groups, clipping and state that can be saved.
 #pragma once
 
-#include <functional>
-#include <memory>
 #include <string>
 #include <vector>
 
 #include "sinter/nn/module.hpp"
 #include "sinter/optim/clip.hpp"
-#include "sinter/store/record.hpp"
+
+namespace sinter::store {
+class Record;
+}
 
 namespace sinter::optim {
 
-/// Chooses parameters.
-using ParamPredicate = std::function<bool(const nn::NamedParam&)>;
+/// Chooses parameters: any function of a `const nn::NamedParam&` that gives bool.
+class ParamPredicate {
+ public:
+  template <class F>
+    requires(!std::is_same_v<std::remove_cvref_t<F>, ParamPredicate> &&
+             std::is_invocable_r_v<bool, const F&, const nn::NamedParam&>)
+  ParamPredicate(F function) : function_(make_ref<Function<F>>(std::move(function))) {}
+  bool operator()(const nn::NamedParam& param) const { return function_->call(param); }
+
+ private:
+  struct Erased : RefCounted {
+    virtual bool call(const nn::NamedParam& param) const = 0;
+  };
+  template <class F>
+  struct Function final : Erased {
+    explicit Function(F f) : function(std::move(f)) {}
+    bool call(const nn::NamedParam& param) const override { return function(param); }
+    F function;
+  };
+  Ref<Erased> function_;
+};
 /// Those whose path contains `part`.
 [[nodiscard]] ParamPredicate name_contains(std::string part);
 /// Those of this rank or less: biases and the weights of norms have rank 1.
@@ -55,10 +75,10 @@ class Optimizer {
   /// The parameters that `match` accepts get these options; the last group that matches counts.
   void add_group(ParamPredicate match, const GroupOptions& options);
 
-  /// Steps and moments by parameter path: `fc1.weight.first`.
-  template <class M>
-  [[nodiscard]] store::Record state(const M& module) const {
-    return state_of(nn::parameters(module));
+  /// Steps and moments by parameter path: `fc1.weight.first`. Include "sinter/store/record.hpp".
+  template <class M, class Record = store::Record>
+  [[nodiscard]] Record state(const M& module) const {
+    return state_of<Record>(nn::parameters(module));
   }
   /// Replaces the state of the module's parameters. FormatError, with nothing changed, for an entry of
   /// wrong shape or of another optimizer; a parameter without entries starts anew.
@@ -66,7 +86,8 @@ class Optimizer {
   void load_state(const M& module, const store::Record& record) {
     load_state_of(nn::parameters(module), record);
   }
-  [[nodiscard]] store::Record state_of(const std::vector<nn::NamedParam>& params) const;
+  template <class Record = store::Record>
+  [[nodiscard]] Record state_of(const std::vector<nn::NamedParam>& params) const;
   void load_state_of(const std::vector<nn::NamedParam>& params, const store::Record& record);
 
  protected:
@@ -80,7 +101,9 @@ class Optimizer {
   void step_all(double lr, const std::vector<nn::NamedParam>& params, std::vector<Value> gradients);
   GroupOptions options_of(const nn::NamedParam& param) const;
 
-  std::unique_ptr<State> state_;
+  State& state() const;
+
+  Ref<RefCounted> state_;  // a State
 };
 
 struct SgdConfig {

@@ -5,6 +5,7 @@
 #include "sinter/base/error.hpp"
 #include "sinter/nn/golden_test.hpp"
 #include "sinter/nn/record.hpp"
+#include "sinter/store/record.hpp"
 #include "tests/golden/nn_golden.hpp"
 
 namespace sinter::optim {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Convolution, pooling and interpolation against numbers worked out by hand and against other formulas.
+// Convolution, pooling and interpolation against numbers worked out by hand and against other
+// formulas.
 #include "sinter/ops/conv/conv.hpp"
 
 #include "sinter/backend/nn_test.hpp"
@@ -95,7 +96,8 @@ TEST_P(CnvCases, CNV_08_views) {
   const Value x = ops::narrow(counting({1, 3, 6}), 1, 1, 2);
   const Value w = ops::narrow(counting({2, 2, 4}), 2, 1, 3);
   expect_equal(ops::conv(x, w), ops::conv(ops::contiguous(x), ops::contiguous(w)));
-  expect(ops::conv(ops::narrow(counting({1, 1, 5}), 2, 2, 3), tensor({1, 1, 2}, {1, 10})), {32, 43});
+  expect(ops::conv(ops::narrow(counting({1, 1, 5}), 2, 2, 3), tensor({1, 1, 2}, {1, 10})),
+         {32, 43});
 }
 
 TEST_P(CnvCases, CNV_09_oblong_kernels) {
@@ -115,8 +117,8 @@ TEST_P(CnvCases, CNV_10_one_pixel) {
 }
 
 TEST_P(CnvCases, CNV_24_kernel_larger_than_input) {
-  const std::string text =
-      testing::message_of<ShapeError>([&] { ops::conv(filled({1, 1, 2}, 1), filled({1, 1, 5}, 1)); });
+  const std::string text = testing::message_of<ShapeError>(
+      [&] { ops::conv(filled({1, 1, 2}, 1), filled({1, 1, 5}, 1)); });
   EXPECT_NE(text.find("5"), std::string::npos) << text;
   EXPECT_NE(text.find("2"), std::string::npos) << text;
   EXPECT_THROW(ops::max_pool(filled({1, 1, 2}, 1), {.kernel = {5}}), ShapeError);
@@ -139,7 +141,8 @@ TEST_P(CnvCases, dtypes_agree) {
   const Value w = ops::cos(counting({4, 3, 3, 2}));
   const Value y = ops::conv(x, w, {}, strided({1, 2}, {1, 0}));
   for (const DType dtype : {DType::f64, DType::f16, DType::bf16}) {
-    const Value other = ops::conv(ops::cast(x, dtype), ops::cast(w, dtype), {}, strided({1, 2}, {1, 0}));
+    const Value other =
+        ops::conv(ops::cast(x, dtype), ops::cast(w, dtype), {}, strided({1, 2}, {1, 0}));
     EXPECT_EQ(other.dtype(), dtype);
     expect(other, read(y), dtype == DType::f64 ? 1e-5 : dtype == DType::f16 ? 5e-3 : 5e-2);
   }
@@ -160,8 +163,8 @@ TEST_P(CnvCases, max_pool_special_values) {
   expect(y[0], {nan, 5, -inf});
   expect(y[1], {1, 2, 4});
   // Padding never wins.
-  const Outputs padded =
-      ops::max_pool_with_indices(tensor({1, 1, 3}, {-1, -2, -3}), {.kernel = {2}, .stride = {2}, .padding_before = {1}});
+  const Outputs padded = ops::max_pool_with_indices(
+      tensor({1, 1, 3}, {-1, -2, -3}), {.kernel = {2}, .stride = {2}, .padding_before = {1}});
   expect(padded[0], {-1, -2});
   expect(padded[1], {0, 1});
 }
@@ -185,8 +188,9 @@ TEST_P(CnvCases, max_pool_widths) {
     const std::vector<double> values = read(y[0]);
     for (std::size_t i = 0; i < values.size(); ++i) {
       const std::size_t plane = i / static_cast<std::size_t>(2 * out);
-      EXPECT_EQ(all[plane * static_cast<std::size_t>(4 * width) + static_cast<std::size_t>(positions[i])],
-                values[i]);
+      EXPECT_EQ(
+          all[plane * static_cast<std::size_t>(4 * width) + static_cast<std::size_t>(positions[i])],
+          values[i]);
     }
   }
 }
@@ -231,7 +235,8 @@ TEST_P(CnvCases, CNV_16_planes_stay_apart) {
     values.insert(values.end(), 4, plane);
   }
   for (const auto mode : {ops::InterpolateMode::nearest, ops::InterpolateMode::linear}) {
-    const std::vector<double> y = read(ops::interpolate(tensor({4, 4, 2, 2}, values), {6, 6}, mode));
+    const std::vector<double> y =
+        read(ops::interpolate(tensor({4, 4, 2, 2}, values), {6, 6}, mode));
     for (std::size_t i = 0; i < y.size(); ++i) {
       EXPECT_FLOAT_EQ(static_cast<float>(y[i]), static_cast<float>(i / 36));
     }

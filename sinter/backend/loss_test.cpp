@@ -33,7 +33,8 @@ TEST_P(LossCases, RED_18_normalize) {
 }
 
 TEST_P(LossCases, softmax_special_rows) {
-  expect(ops::softmax(tensor({3, 2}, {-inf, -inf, 1000, 1000, -inf, 0})), {nan, nan, 0.5, 0.5, 0, 1});
+  expect(ops::softmax(tensor({3, 2}, {-inf, -inf, 1000, 1000, -inf, 0})),
+         {nan, nan, 0.5, 0.5, 0, 1});
   expect(ops::log_softmax(tensor({2, 2}, {1000, 0, -inf, 0})), {0, -1000, -inf, 0});
   expect(ops::softmax(tensor({1, 3}, {1, nan, 2})), {nan, nan, nan});
 }
@@ -83,12 +84,14 @@ TEST_P(LossCases, OPT_09_targets_outside) {
   const Value x = filled({2, 3}, 0);
   for (const auto reduction : {ops::Reduction::mean, ops::Reduction::sum, ops::Reduction::none}) {
     for (const double bad : {3.0, -4.0}) {
-      EXPECT_THROW(ops::cross_entropy(x, targets({2}, {0, bad}), {.reduction = reduction}), IndexError);
+      EXPECT_THROW(ops::cross_entropy(x, targets({2}, {0, bad}), {.reduction = reduction}),
+                   IndexError);
     }
-    const Value y =
-        ops::cross_entropy(x, targets({2}, {0, 255}), {.ignore_index = 255, .reduction = reduction});
+    const Value y = ops::cross_entropy(x, targets({2}, {0, 255}),
+                                       {.ignore_index = 255, .reduction = reduction});
     const double log3 = std::log(3.0);
-    expect(y, reduction == ops::Reduction::none ? std::vector<double>{log3, 0} : std::vector<double>{log3});
+    expect(y, reduction == ops::Reduction::none ? std::vector<double>{log3, 0}
+                                                : std::vector<double>{log3});
   }
 }
 
@@ -132,7 +135,8 @@ TEST_P(LossCases, regression_losses) {
   expect(ops::l1_loss(x, y, ops::Reduction::sum), {3.5});
   expect(ops::smooth_l1_loss(x, y, 1, ops::Reduction::none), {0, 0.125, 2.5});
   expect(ops::huber_loss(x, y, 2, ops::Reduction::none), {0, 0.125, 4});
-  expect(ops::kl_div_loss(ops::log(vector({0.5, 0.5})), vector({1, 0}), ops::Reduction::sum), {std::log(2.0)});
+  expect(ops::kl_div_loss(ops::log(vector({0.5, 0.5})), vector({1, 0}), ops::Reduction::sum),
+         {std::log(2.0)});
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Tests of structured ops on every host backend: values in, values out, and the gradient of one call.
+// Tests of structured ops on every host backend: values in, values out, and the gradient of one
+// call.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -28,7 +29,9 @@ class OnHostBackends : public ::testing::TestWithParam<const char*> {
   Value vector(const std::vector<double>& values, DType dtype = DType::f32) {
     return tensor({static_cast<std::int64_t>(values.size())}, values, dtype);
   }
-  Value filled(const Shape& shape, double value) { return ops::full(*backend_, shape, value, DType::f32); }
+  Value filled(const Shape& shape, double value) {
+    return ops::full(*backend_, shape, value, DType::f32);
+  }
   /// 0, 1, 2, … times `step` from `start` on.
   Value counting(const Shape& shape, double start = 0, double step = 1) {
     std::vector<double> values;
@@ -58,7 +61,8 @@ class OnHostBackends : public ::testing::TestWithParam<const char*> {
 
   /// The gradients of sum(output 0 * upstream).
   template <class Op>
-  std::vector<Value> gradients(const Op& op, const std::vector<Value>& inputs, Value upstream = {}) {
+  std::vector<Value> gradients(const Op& op, const std::vector<Value>& inputs,
+                               Value upstream = {}) {
     const OpDef& def = def_of<Op>();
     const Outputs outputs = sinter::apply(op, inputs);
     std::vector<TensorSpec> input_specs;
@@ -99,8 +103,8 @@ std::string message_of(F&& run) {
   return {};
 }
 
-#define SINTER_ON_HOST_BACKENDS(suite)                                                     \
-  INSTANTIATE_TEST_SUITE_P(Backends, suite, ::testing::Values("reference", "portable"),    \
+#define SINTER_ON_HOST_BACKENDS(suite)                                                  \
+  INSTANTIATE_TEST_SUITE_P(Backends, suite, ::testing::Values("reference", "portable"), \
                            [](const auto& info) { return std::string(info.param); })
 
 }  // namespace sinter::testing

@@ -26,8 +26,8 @@ TEST_P(AttCases, ATT_09_batch_norm) {
   expect(y[1], {2.5});
   expect(y[2], {1.25});
   EXPECT_THROW(ops::batch_norm(filled({1, 3}, 1), {}, {}), ShapeError);
-  expect(ops::batch_norm_inference(tensor({1, 2}, {1, 2}), vector({0, 1}), vector({4, 1}), vector({1, 3}),
-                                   vector({0, 1}), 0),
+  expect(ops::batch_norm_inference(tensor({1, 2}, {1, 2}), vector({0, 1}), vector({4, 1}),
+                                   vector({1, 3}), vector({0, 1}), 0),
          {0.5, 4});
 }
 
@@ -42,7 +42,8 @@ TEST_P(AttCases, statistics_with_a_large_mean) {
   expect(y[2], {1, 1, 1}, 1e-4);
   const Value rows = ops::layer_norm(tensor({6, 700}, values));
   expect(ops::narrow(rows, 1, 0, 2), {1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1}, 1e-4);
-  const Outputs columns = ops::batch_norm(ops::contiguous(ops::transpose(tensor({6, 700}, values))), {}, {});
+  const Outputs columns =
+      ops::batch_norm(ops::contiguous(ops::transpose(tensor({6, 700}, values))), {}, {});
   expect(columns[2], {1, 1, 1, 1, 1, 1}, 1e-4);
 }
 
@@ -91,9 +92,12 @@ TEST_P(AttCases, ATT_02_mask_broadcasts) {
   const Value q = ops::sin(counting({2, 3, 4, 8}));
   const Value k = ops::cos(counting({2, 3, 5, 8}));
   const Value bias = ops::sin(counting({2, 1, 4, 5}));
-  expect_equal(ops::attention(q, k, k, bias), ops::attention(q, k, k, ops::expand(bias, {2, 3, 4, 5})));
-  const Value seen = ops::greater(ops::sin(counting({1, 1, 4, 5}, 1)), ops::scalar_like(bias, -0.5));
-  expect_equal(ops::attention(q, k, k, seen), ops::attention(q, k, k, ops::expand(seen, {2, 3, 4, 5})));
+  expect_equal(ops::attention(q, k, k, bias),
+               ops::attention(q, k, k, ops::expand(bias, {2, 3, 4, 5})));
+  const Value seen =
+      ops::greater(ops::sin(counting({1, 1, 4, 5}, 1)), ops::scalar_like(bias, -0.5));
+  expect_equal(ops::attention(q, k, k, seen),
+               ops::attention(q, k, k, ops::expand(seen, {2, 3, 4, 5})));
 }
 
 TEST_P(AttCases, ATT_04_causal_with_more_keys) {
@@ -110,7 +114,8 @@ TEST_P(AttCases, ATT_04_causal_with_more_keys) {
 TEST_P(AttCases, grouped_heads) {
   const Value q = ops::sin(counting({2, 4, 3, 8}));
   const Value k = ops::cos(counting({2, 2, 5, 8}));
-  const Value repeated = ops::reshape(ops::contiguous(ops::expand(ops::unsqueeze(k, 2), {2, 2, 2, 5, 8})), {2, 4, 5, 8});
+  const Value repeated = ops::reshape(
+      ops::contiguous(ops::expand(ops::unsqueeze(k, 2), {2, 2, 2, 5, 8})), {2, 4, 5, 8});
   expect_equal(ops::attention(q, k, k), ops::attention(q, repeated, repeated));
 }
 

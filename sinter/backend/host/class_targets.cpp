@@ -18,14 +18,16 @@ std::vector<std::int64_t> read_class_targets(const Value& targets, std::int64_t 
     return out;
   }
   const Value flat = dense(targets);
-  convert_elements(host(flat).data(), targets.dtype(), out.data(), DType::i64, targets.num_elements());
+  convert_elements(host(flat).data(), targets.dtype(), out.data(), DType::i64,
+                   targets.num_elements());
   for (std::int64_t& target : out) {
     if (target == ignore_index) {
       target = -1;
     } else if (target < 0 || target >= classes) {
-      throw IndexError(fmt::format("cross_entropy: target {} is outside the {} classes and is not the "
-                                   "ignore_index {}",
-                                   target, classes, ignore_index));
+      throw IndexError(
+          fmt::format("cross_entropy: target {} is outside the {} classes and is not the "
+                      "ignore_index {}",
+                      target, classes, ignore_index));
     }
   }
   return out;

@@ -125,14 +125,14 @@ Value weight_grad(Backend& backend, const OpCall& call) {
   return dw;
 }
 
-#define SINTER_CONV_KERNEL(name, pass)                                                    \
-  void name(Backend& backend, const OpCall& call, Outputs& outputs) {                     \
-    if (is_empty(call)) {                                                                 \
-      run_reference(backend, call, outputs);                                              \
-      return;                                                                             \
-    }                                                                                     \
-    with_float(call.outputs[0].dtype,                                                     \
-               [&]<class T>() { outputs.push_back(pass<T>(backend, call)); });            \
+#define SINTER_CONV_KERNEL(name, pass)                                         \
+  void name(Backend& backend, const OpCall& call, Outputs& outputs) {          \
+    if (is_empty(call)) {                                                      \
+      run_reference(backend, call, outputs);                                   \
+      return;                                                                  \
+    }                                                                          \
+    with_float(call.outputs[0].dtype,                                          \
+               [&]<class T>() { outputs.push_back(pass<T>(backend, call)); }); \
   }
 SINTER_CONV_KERNEL(conv, forward)
 SINTER_CONV_KERNEL(conv_input_grad, input_grad)

@@ -39,10 +39,11 @@ void gemm(const Gemm<T>& g, void* scratch) {
   }
 }
 
-// Calls f(column, flat input position of the run's line or -1 in the padding, first x, count) for the
-// output rows that positions [begin, end) touch, as kernel element `tap` sees them.
+// Calls f(column, flat input position of the run's line or -1 in the padding, first x, count) for
+// the output rows that positions [begin, end) touch, as kernel element `tap` sees them.
 template <class F>
-void for_each_run(const Unfolding& u, const Dims& tap, std::int64_t begin, std::int64_t end, F&& f) {
+void for_each_run(const Unfolding& u, const Dims& tap, std::int64_t begin, std::int64_t end,
+                  F&& f) {
   const int last = u.output.rank() - 1;
   const std::int64_t width = u.output[last];
   for (std::int64_t p = begin; p < end;) {
@@ -63,7 +64,8 @@ void for_each_run(const Unfolding& u, const Dims& tap, std::int64_t begin, std::
       step *= u.input[i];
     }
     f(p - begin, line,
-      ox * u.window.stride[last] - u.window.padding_before[last] + tap[last] * u.window.dilation[last],
+      ox * u.window.stride[last] - u.window.padding_before[last] +
+          tap[last] * u.window.dilation[last],
       count);
     p += count;
   }
@@ -124,7 +126,8 @@ void fold(const Unfolding& u, const T* columns, std::int64_t begin, std::int64_t
 
 }  // namespace
 
-Unfolding::Unfolding(const ops::ConvWindow& resolved, const Shape& x, const Shape& weight, const Shape& y)
+Unfolding::Unfolding(const ops::ConvWindow& resolved, const Shape& x, const Shape& weight,
+                     const Shape& y)
     : window(resolved),
       input(spatial_of(x)),
       kernel(spatial_of(weight)),
@@ -137,7 +140,8 @@ Unfolding::Unfolding(const ops::ConvWindow& resolved, const Shape& x, const Shap
       kernel_size(num_elements(kernel)),
       positions(num_elements(output)),
       taps(in_channels * kernel_size),
-      block(std::clamp<std::int64_t>(block_budget / taps, 16, std::max<std::int64_t>(positions, 16))) {
+      block(std::clamp<std::int64_t>(block_budget / taps, 16,
+                                     std::max<std::int64_t>(positions, 16))) {
   block = std::min(block, positions);
 }
 
@@ -212,7 +216,8 @@ void unfold_weight_grad(const Unfolding& u, const T* x, const T* g, T* dweight) 
       for (std::int64_t n = u.batch * part / parts; n < u.batch * (part + 1) / parts; ++n) {
         for (std::int64_t begin = 0; begin < u.positions; begin += u.block) {
           const std::int64_t end = std::min(begin + u.block, u.positions);
-          unfold(u, x + (n * u.groups + group) * u.in_channels * u.in_size, begin, end, columns.as<T>());
+          unfold(u, x + (n * u.groups + group) * u.in_channels * u.in_size, begin, end,
+                 columns.as<T>());
           Gemm<T> p;
           p.m = u.out_channels;
           p.n = u.taps;
@@ -243,9 +248,9 @@ void unfold_weight_grad(const Unfolding& u, const T* x, const T* g, T* dweight) 
   });
 }
 
-#define SINTER_UNFOLD(T)                                                                        \
-  template void unfold_forward(const Unfolding&, const T*, const T*, const T*, T*);             \
-  template void unfold_input_grad(const Unfolding&, const T*, const T*, T*);                    \
+#define SINTER_UNFOLD(T)                                                            \
+  template void unfold_forward(const Unfolding&, const T*, const T*, const T*, T*); \
+  template void unfold_input_grad(const Unfolding&, const T*, const T*, T*);        \
   template void unfold_weight_grad(const Unfolding&, const T*, const T*, T*);
 SINTER_UNFOLD(float)
 SINTER_UNFOLD(double)

@@ -41,7 +41,7 @@ void run_widened(Kernel kernel, Backend& backend, const OpCall& call, Outputs& o
 }
 
 void run_reference(Backend& backend, const OpCall& call, Outputs& outputs) {
-  reference::kernels().find(*call.def)(backend, call, outputs);
+  reference::kernels().find (*call.def)(backend, call, outputs);
 }
 
 }  // namespace sinter::backend::portable

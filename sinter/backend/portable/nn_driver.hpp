@@ -65,7 +65,8 @@ inline std::int64_t grain_of(std::int64_t each) {
   return std::max<std::int64_t>(1, parallel_grain / std::max<std::int64_t>(each, 1));
 }
 
-/// Runs `kernel`, which knows f32 and f64, on f32 copies of f16 and bf16 inputs, and rounds its outputs.
+/// Runs `kernel`, which knows f32 and f64, on f32 copies of f16 and bf16 inputs, and rounds its
+/// outputs.
 void run_widened(Kernel kernel, Backend& backend, const OpCall& call, Outputs& outputs);
 template <Kernel kernel>
 void widened(Backend& backend, const OpCall& call, Outputs& outputs) {

@@ -12,7 +12,8 @@ namespace {
 
 using sinter::portable::max_columns;
 
-constexpr std::int64_t most_parts = 32;  // partial sums of a row gradient; does not depend on threads
+constexpr std::int64_t most_parts =
+    32;  // partial sums of a row gradient; does not depend on threads
 
 struct Rows {
   std::int64_t count = 1, n = 1;
@@ -23,7 +24,8 @@ struct Rows {
   }
 };
 
-void row_norm(Backend& backend, const OpCall& call, Outputs& outputs, const ops::RowNorm& op, bool centred) {
+void row_norm(Backend& backend, const OpCall& call, Outputs& outputs, const ops::RowNorm& op,
+              bool centred) {
   const Rows rows(call.inputs[0].shape(), op.dims);
   for (const TensorSpec& spec : call.outputs) {
     outputs.push_back(allocate(backend, spec));
@@ -42,7 +44,8 @@ void row_norm(Backend& backend, const OpCall& call, Outputs& outputs, const ops:
     parallel_for(rows.count, grain_of(rows.n), [&](std::int64_t begin, std::int64_t end) {
       nn<T>().norm.rows(data_of<T>(x) + begin * rows.n, weight ? data_of<T>(weight) : nullptr,
                         bias ? data_of<T>(bias) : nullptr, data_of<T>(outputs[0]) + begin * rows.n,
-                        mean ? mean + begin : nullptr, rstd + begin, end - begin, rows.n, op.eps, centred);
+                        mean ? mean + begin : nullptr, rstd + begin, end - begin, rows.n, op.eps,
+                        centred);
     });
   });
 }
@@ -161,7 +164,8 @@ void batch_norm(Backend& backend, const OpCall& call, Outputs& outputs) {
     T* mean = data_of<T>(outputs[1]);
     T* variance = data_of<T>(outputs[2]);
     const auto scale_of = [&](std::int64_t c) {
-      return static_cast<T>(static_cast<double>(weight[c]) / std::sqrt(static_cast<double>(variance[c]) + eps));
+      return static_cast<T>(static_cast<double>(weight[c]) /
+                            std::sqrt(static_cast<double>(variance[c]) + eps));
     };
     const auto& k = nn<T>().norm;
     for_each_channel(
@@ -169,11 +173,13 @@ void batch_norm(Backend& backend, const OpCall& call, Outputs& outputs) {
         [&](std::int64_t c) {
           const std::int64_t at = c * s.inner;
           k.channel_statistics(x + at, s.batch, s.inner, s.stride(), mean + c, variance + c);
-          k.channel_affine(x + at, y + at, s.batch, s.inner, s.stride(), mean[c], scale_of(c), bias[c]);
+          k.channel_affine(x + at, y + at, s.batch, s.inner, s.stride(), mean[c], scale_of(c),
+                           bias[c]);
         },
         [&](std::int64_t first, std::int64_t count) {
           T scale[max_columns];
-          k.columns_statistics(x + first, s.batch, s.stride(), count, mean + first, variance + first);
+          k.columns_statistics(x + first, s.batch, s.stride(), count, mean + first,
+                               variance + first);
           for (std::int64_t i = 0; i < count; ++i) {
             scale[i] = scale_of(first + i);
           }
@@ -215,8 +221,8 @@ void batch_norm_grad(Backend& backend, const OpCall& call, Outputs& outputs) {
     T* dx = data_of<T>(outputs[0]);
     const auto& k = nn<T>().norm;
     const auto finish = [&](std::int64_t c, double sum_g, double sum_gx) {
-      const ChannelTerms t(sum_g, sum_gx, static_cast<double>(weight[c]), static_cast<double>(variance[c]), eps,
-                           n);
+      const ChannelTerms t(sum_g, sum_gx, static_cast<double>(weight[c]),
+                           static_cast<double>(variance[c]), eps, n);
       data_of<T>(outputs[1])[c] = static_cast<T>(t.weight_gradient);
       data_of<T>(outputs[2])[c] = static_cast<T>(sum_g);
       return t;
@@ -238,14 +244,16 @@ void batch_norm_grad(Backend& backend, const OpCall& call, Outputs& outputs) {
           T a[max_columns];
           T b[max_columns];
           T c[max_columns];
-          k.columns_sums(g + first, x + first, s.batch, s.stride(), count, mean + first, sum_g, sum_gx);
+          k.columns_sums(g + first, x + first, s.batch, s.stride(), count, mean + first, sum_g,
+                         sum_gx);
           for (std::int64_t i = 0; i < count; ++i) {
             const ChannelTerms t = finish(first + i, sum_g[i], sum_gx[i]);
             a[i] = static_cast<T>(t.a);
             b[i] = static_cast<T>(t.b);
             c[i] = static_cast<T>(t.c);
           }
-          k.columns_grad(g + first, x + first, dx + first, s.batch, s.stride(), count, mean + first, a, b, c);
+          k.columns_grad(g + first, x + first, dx + first, s.batch, s.stride(), count, mean + first,
+                         a, b, c);
         });
   });
 }

@@ -80,7 +80,8 @@ struct Lists {
       }
     }
   }
-  /// Calls f(index in the first list, first element, elements); T is what parameters are computed in.
+  /// Calls f(index in the first list, first element, elements); T is what parameters are computed
+  /// in.
   std::span<const Value> parameters() const { return {in.data(), n}; }
 };
 
@@ -94,7 +95,8 @@ const T* load(const Value& value, std::int64_t first, std::int64_t count, BlockB
 // Runs step(p_in, g, offset of the state, p_out, elements) on pieces of parameter `i`, converting
 // parameters and gradients that are not T in blocks.
 template <class T, class F>
-void step_piece(const Lists& lists, std::size_t i, std::int64_t first, std::int64_t count, F&& step) {
+void step_piece(const Lists& lists, std::size_t i, std::int64_t first, std::int64_t count,
+                F&& step) {
   const Value& p = lists.in[i];
   const Value& g = lists.in[lists.n + i];
   const Value& out = lists.out[i];
@@ -108,7 +110,8 @@ void step_piece(const Lists& lists, std::size_t i, std::int64_t first, std::int6
   for (std::int64_t done = 0; done < count; done += block_elements) {
     const std::int64_t at = first + done;
     const std::int64_t n = std::min(block_elements, count - done);
-    T* result = p.dtype() == dtype_of<T> ? data_of<T>(out) + at : reinterpret_cast<T*>(out_buffer.data());
+    T* result =
+        p.dtype() == dtype_of<T> ? data_of<T>(out) + at : reinterpret_cast<T*>(out_buffer.data());
     step(load<T>(p, at, n, p_buffer), load<T>(g, at, n, g_buffer), at, result, n);
     if (p.dtype() != dtype_of<T>) {
       store_block(carried_of(dtype_of<T>), result, p.dtype(), element(out, at), n);
@@ -125,23 +128,25 @@ void sgd_step(Backend& backend, const OpCall& call, Outputs& outputs) {
   const auto& op = call.as<ops::SgdStep>();
   const bool momentum = op.momentum != 0;
   const Lists lists(backend, call, momentum ? 3 : 2);
-  Pieces(lists.parameters()).for_each([&](std::size_t i, std::int64_t first, std::int64_t count, std::int64_t) {
-    with_float(lists.in[i].dtype(), [&]<class T>() {
-      const SgdArgs<T> args{static_cast<T>(op.lr),
-                            static_cast<T>(op.momentum),
-                            static_cast<T>(1 - op.dampening),
-                            static_cast<T>(op.weight_decay),
-                            momentum,
-                            op.nesterov,
-                            op.first};
-      step_piece<T>(lists, i, first, count,
-                    [&](const T* p, const T* g, std::int64_t state, T* out, std::int64_t n) {
-                      const std::size_t buffer = 2 * lists.n + i;
-                      nn<T>().optim.sgd(args, p, g, momentum ? at<T>(lists.in, buffer, state) : nullptr, out,
-                                        momentum ? at<T>(lists.out, buffer, state) : nullptr, n);
-                    });
-    });
-  });
+  Pieces(lists.parameters())
+      .for_each([&](std::size_t i, std::int64_t first, std::int64_t count, std::int64_t) {
+        with_float(lists.in[i].dtype(), [&]<class T>() {
+          const SgdArgs<T> args{static_cast<T>(op.lr),
+                                static_cast<T>(op.momentum),
+                                static_cast<T>(1 - op.dampening),
+                                static_cast<T>(op.weight_decay),
+                                momentum,
+                                op.nesterov,
+                                op.first};
+          step_piece<T>(lists, i, first, count,
+                        [&](const T* p, const T* g, std::int64_t state, T* out, std::int64_t n) {
+                          const std::size_t buffer = 2 * lists.n + i;
+                          nn<T>().optim.sgd(
+                              args, p, g, momentum ? at<T>(lists.in, buffer, state) : nullptr, out,
+                              momentum ? at<T>(lists.out, buffer, state) : nullptr, n);
+                        });
+        });
+      });
   lists.write(outputs);
 }
 
@@ -163,21 +168,23 @@ AdamArgs<T> adam_args(const ops::AdamStep& op) {
 void adam_step(Backend& backend, const OpCall& call, Outputs& outputs) {
   const auto& op = call.as<ops::AdamStep>();
   const Lists lists(backend, call, op.amsgrad ? 5 : 4);
-  Pieces(lists.parameters()).for_each([&](std::size_t i, std::int64_t first, std::int64_t count, std::int64_t) {
-    with_float(lists.in[i].dtype(), [&]<class T>() {
-      const AdamArgs<T> args = adam_args<T>(op);
-      step_piece<T>(lists, i, first, count,
-                    [&](const T* p, const T* g, std::int64_t state, T* out, std::int64_t n) {
-                      const std::size_t m = 2 * lists.n + i;
-                      const std::size_t v = 3 * lists.n + i;
-                      const std::size_t most = 4 * lists.n + i;
-                      nn<T>().optim.adam(args, p, g, at<T>(lists.in, m, state), at<T>(lists.in, v, state),
-                                         op.amsgrad ? at<T>(lists.in, most, state) : nullptr, out,
-                                         at<T>(lists.out, m, state), at<T>(lists.out, v, state),
-                                         op.amsgrad ? at<T>(lists.out, most, state) : nullptr, n);
-                    });
-    });
-  });
+  Pieces(lists.parameters())
+      .for_each([&](std::size_t i, std::int64_t first, std::int64_t count, std::int64_t) {
+        with_float(lists.in[i].dtype(), [&]<class T>() {
+          const AdamArgs<T> args = adam_args<T>(op);
+          step_piece<T>(lists, i, first, count,
+                        [&](const T* p, const T* g, std::int64_t state, T* out, std::int64_t n) {
+                          const std::size_t m = 2 * lists.n + i;
+                          const std::size_t v = 3 * lists.n + i;
+                          const std::size_t most = 4 * lists.n + i;
+                          nn<T>().optim.adam(
+                              args, p, g, at<T>(lists.in, m, state), at<T>(lists.in, v, state),
+                              op.amsgrad ? at<T>(lists.in, most, state) : nullptr, out,
+                              at<T>(lists.out, m, state), at<T>(lists.out, v, state),
+                              op.amsgrad ? at<T>(lists.out, most, state) : nullptr, n);
+                        });
+        });
+      });
   lists.write(outputs);
 }
 
@@ -215,7 +222,8 @@ void sum_squares(Backend& backend, const OpCall& call, Outputs& outputs) {
 
 void scale_all(Backend& backend, const OpCall& call, Outputs& outputs) {
   double factor = 0;
-  convert_elements(host(densely(call.inputs[0])).data(), call.inputs[0].dtype(), &factor, DType::f64, 1);
+  convert_elements(host(densely(call.inputs[0])).data(), call.inputs[0].dtype(), &factor,
+                   DType::f64, 1);
   std::vector<Value> out;
   for (std::size_t i = 1; i < call.inputs.size(); ++i) {
     const TensorSpec& spec = call.outputs[i - 1];
@@ -228,7 +236,8 @@ void scale_all(Backend& backend, const OpCall& call, Outputs& outputs) {
   Pieces(in).for_each([&](std::size_t i, std::int64_t first, std::int64_t count, std::int64_t) {
     with_float(in[i].dtype(), [&]<class T>() {
       if (in[i].dtype() == dtype_of<T>) {
-        nn<T>().optim.scale(static_cast<T>(factor), data_of<T>(in[i]) + first, data_of<T>(out[i]) + first, count);
+        nn<T>().optim.scale(static_cast<T>(factor), data_of<T>(in[i]) + first,
+                            data_of<T>(out[i]) + first, count);
         return;
       }
       BlockBuffer buffer;

@@ -63,10 +63,11 @@ void max_pool(Backend& backend, const OpCall& call, Outputs& outputs) {
   const Value at = allocate(backend, call.outputs[1]);
   with_float(y.dtype(), [&]<class T>() {
     const Value x = dense_as<T>(call.inputs[0]);
-    parallel_for(in.planes, grain_of(in.size + out.size), [&](std::int64_t begin, std::int64_t end) {
-      nn<T>().pool.max(s, data_of<T>(x) + begin * in.size, data_of<T>(y) + begin * out.size,
-                       data_of<std::int32_t>(at) + begin * out.size, end - begin);
-    });
+    parallel_for(
+        in.planes, grain_of(in.size + out.size), [&](std::int64_t begin, std::int64_t end) {
+          nn<T>().pool.max(s, data_of<T>(x) + begin * in.size, data_of<T>(y) + begin * out.size,
+                           data_of<std::int32_t>(at) + begin * out.size, end - begin);
+        });
   });
   outputs.push_back(y);
   outputs.push_back(at);
@@ -135,7 +136,8 @@ class Averages {
 
 // `pooled`: the input has the pooled shape and the output the other (a gradient).
 template <class S>
-void average(Backend& backend, const OpCall& call, Outputs& outputs, int dims, bool pooled, S&& span) {
+void average(Backend& backend, const OpCall& call, Outputs& outputs, int dims, bool pooled,
+             S&& span) {
   if (dims > most_dims) {
     run_reference(backend, call, outputs);
     return;
@@ -153,8 +155,8 @@ void average(Backend& backend, const OpCall& call, Outputs& outputs, int dims, b
     const auto kernel = pooled ? nn<T>().pool.spread : nn<T>().pool.average;
     parallel_for(a.planes, grain_of(a.size + b.size), [&](std::int64_t begin, std::int64_t end) {
       const Scratch row(static_cast<std::size_t>(averages.shape.in[2]) * sizeof(T));
-      kernel(averages.shape, data_of<T>(x) + begin * a.size, data_of<T>(y) + begin * b.size, row.as<T>(),
-             end - begin);
+      kernel(averages.shape, data_of<T>(x) + begin * a.size, data_of<T>(y) + begin * b.size,
+             row.as<T>(), end - begin);
     });
   });
   outputs.push_back(y);
@@ -235,8 +237,8 @@ void resize(Backend& backend, const OpCall& call, Outputs& outputs, const ops::I
     const auto kernel = gradient ? nn<T>().pool.resize_grad : nn<T>().pool.resize;
     parallel_for(a.planes, grain_of(a.size + b.size), [&](std::int64_t begin, std::int64_t end) {
       const Scratch row(static_cast<std::size_t>(taps.shape.in[2]) * sizeof(T));
-      kernel(taps.shape, data_of<T>(x) + begin * a.size, data_of<T>(y) + begin * b.size, row.as<T>(),
-             end - begin);
+      kernel(taps.shape, data_of<T>(x) + begin * a.size, data_of<T>(y) + begin * b.size,
+             row.as<T>(), end - begin);
     });
   });
   outputs.push_back(y);

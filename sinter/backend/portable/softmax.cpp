@@ -51,7 +51,8 @@ Lines lines_of(const OpCall& call, std::int64_t dim) {
   return Lines(shape, normalize_dim(dim, shape.rank(), call.def->name));
 }
 
-void forward(Backend& backend, const OpCall& call, Outputs& outputs, std::int64_t dim, bool logarithm) {
+void forward(Backend& backend, const OpCall& call, Outputs& outputs, std::int64_t dim,
+             bool logarithm) {
   const Lines s = lines_of(call, dim);
   const Value y = allocate(backend, call.outputs[0]);
   with_float(y.dtype(), [&]<class T>() {
@@ -77,7 +78,8 @@ void log_softmax(Backend& backend, const OpCall& call, Outputs& outputs) {
   forward(backend, call, outputs, call.as<ops::LogSoftmax>().dim, true);
 }
 
-void gradient(Backend& backend, const OpCall& call, Outputs& outputs, std::int64_t dim, bool logarithm) {
+void gradient(Backend& backend, const OpCall& call, Outputs& outputs, std::int64_t dim,
+              bool logarithm) {
   const Lines s = lines_of(call, dim);
   const Value dx = allocate(backend, call.outputs[0]);
   with_float(dx.dtype(), [&]<class T>() {
@@ -142,13 +144,15 @@ struct Problem {
 };
 
 template <class T>
-double line_loss(const Problem<T>& p, const ops::CrossEntropyOptions& op, std::int64_t line, T lse) {
+double line_loss(const Problem<T>& p, const ops::CrossEntropyOptions& op, std::int64_t line,
+                 T lse) {
   const std::int64_t target = p.targets[static_cast<std::size_t>(line)];
   if (target < 0) {
     return 0;
   }
   const auto surprise = [&](std::int64_t c) {
-    return p.weight(c) * (static_cast<double>(lse) - static_cast<double>(p.logits[p.index(line, c)]));
+    return p.weight(c) *
+           (static_cast<double>(lse) - static_cast<double>(p.logits[p.index(line, c)]));
   };
   double loss = (1 - op.label_smoothing) * surprise(target);
   if (op.label_smoothing > 0) {
@@ -208,12 +212,14 @@ void cross_entropy(Backend& backend, const OpCall& call, Outputs& outputs) {
   outputs.push_back(lse);
 }
 
-// The gradient's terms of one line: probability * scale - offset * weights, and `hard` less at the target.
+// The gradient's terms of one line: probability * scale - offset * weights, and `hard` less at the
+// target.
 struct Terms {
   double scale = 0, offset = 0, hard = 0;
 };
 template <class T>
-Terms terms_of(const Problem<T>& p, const ops::CrossEntropyOptions& op, const T* g, std::int64_t line) {
+Terms terms_of(const Problem<T>& p, const ops::CrossEntropyOptions& op, const T* g,
+               std::int64_t line) {
   const std::int64_t target = p.targets[static_cast<std::size_t>(line)];
   if (target < 0) {
     return {};
@@ -230,8 +236,8 @@ Terms terms_of(const Problem<T>& p, const ops::CrossEntropyOptions& op, const T*
 
 // Puts right what the formula does not say: the target's term, and lines that do not count.
 template <class T>
-void finish_line(const Problem<T>& p, const ops::CrossEntropyOptions& op, const Terms& t, std::int64_t line,
-                 T* dx) {
+void finish_line(const Problem<T>& p, const ops::CrossEntropyOptions& op, const Terms& t,
+                 std::int64_t line, T* dx) {
   const std::int64_t target = p.targets[static_cast<std::size_t>(line)];
   if (target < 0 || op.normalized) {
     for (std::int64_t c = 0; c < p.lines.n; ++c) {
@@ -258,7 +264,8 @@ void cross_entropy_gradient(const ops::CrossEntropyOptions& op, const OpCall& ca
         for (std::int64_t line = first; line < first + count; ++line) {
           const Terms t = terms_of(p, op, g, line);
           nn<T>().softmax.row_probability(p.logits + line * s.n, dx + line * s.n, s.n, lse[line],
-                                          static_cast<T>(t.scale), static_cast<T>(t.offset), p.weights);
+                                          static_cast<T>(t.scale), static_cast<T>(t.offset),
+                                          p.weights);
           finish_line(p, op, t, line, dx);
         }
       },
@@ -272,8 +279,8 @@ void cross_entropy_gradient(const ops::CrossEntropyOptions& op, const OpCall& ca
           offset[i] = static_cast<T>(t.offset);
         }
         const std::int64_t at = outer * s.n * s.inner + first;
-        nn<T>().softmax.columns_probability(p.logits + at, dx + at, s.n, s.inner, count, lse + line, scale,
-                                            offset, p.weights);
+        nn<T>().softmax.columns_probability(p.logits + at, dx + at, s.n, s.inner, count, lse + line,
+                                            scale, offset, p.weights);
         for (std::int64_t i = 0; i < count; ++i) {
           finish_line(p, op, terms_of(p, op, g, line + i), line + i, dx);
         }

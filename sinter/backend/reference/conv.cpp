@@ -15,12 +15,14 @@ Shape spatial_of(const Shape& shape) {
   return spatial;
 }
 
-// The input position that element `k` of the window at `o` reads; false when it lies in the padding.
+// The input position that element `k` of the window at `o` reads; false when it lies in the
+// padding.
 bool input_position(const ops::ConvWindow& window, const Shape& input, const Dims& o, const Dims& k,
                     std::int64_t& flat) {
   flat = 0;
   for (int i = 0; i < input.rank(); ++i) {
-    const std::int64_t at = o[i] * window.stride[i] - window.padding_before[i] + k[i] * window.dilation[i];
+    const std::int64_t at =
+        o[i] * window.stride[i] - window.padding_before[i] + k[i] * window.dilation[i];
     if (at < 0 || at >= input[i]) {
       return false;
     }
@@ -31,7 +33,8 @@ bool input_position(const ops::ConvWindow& window, const Shape& input, const Dim
 
 // Calls f(index in x, index in weight, index in y) for every product of the convolution.
 template <class F>
-void for_each_product(const ops::ConvWindow& op, const Shape& x, const Shape& weight, const Shape& y, F&& f) {
+void for_each_product(const ops::ConvWindow& op, const Shape& x, const Shape& weight,
+                      const Shape& y, F&& f) {
   const ops::ConvWindow window = op.resolved(x.rank() - 2, "conv");
   const Shape input = spatial_of(x);
   const Shape kernel = spatial_of(weight);
@@ -85,7 +88,8 @@ void conv_input_grad(Backend& backend, const OpCall& call, Outputs& outputs) {
   const std::vector<double> w = read_as<double>(call.inputs[1]);
   const Shape& shape = call.outputs[0].shape;
   std::vector<double> x(static_cast<std::size_t>(num_elements(shape)));
-  for_each_product(call.as<ops::ConvInputGrad>(), shape, call.inputs[1].shape(), call.inputs[0].shape(),
+  for_each_product(call.as<ops::ConvInputGrad>(), shape, call.inputs[1].shape(),
+                   call.inputs[0].shape(),
                    [&](std::size_t i, std::size_t k, std::size_t o) { x[i] += g[o] * w[k]; });
   outputs.push_back(write_as(backend, call.outputs[0], x));
 }
@@ -95,7 +99,8 @@ void conv_weight_grad(Backend& backend, const OpCall& call, Outputs& outputs) {
   const std::vector<double> g = read_as<double>(call.inputs[1]);
   const Shape& shape = call.outputs[0].shape;
   std::vector<double> w(static_cast<std::size_t>(num_elements(shape)));
-  for_each_product(call.as<ops::ConvWeightGrad>(), call.inputs[0].shape(), shape, call.inputs[1].shape(),
+  for_each_product(call.as<ops::ConvWeightGrad>(), call.inputs[0].shape(), shape,
+                   call.inputs[1].shape(),
                    [&](std::size_t i, std::size_t k, std::size_t o) { w[k] += x[i] * g[o]; });
   outputs.push_back(write_as(backend, call.outputs[0], w));
 }

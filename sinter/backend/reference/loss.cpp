@@ -20,7 +20,8 @@ struct Problem {
   double total = 0;  // of the weights of targets that count
 
   Problem(const ops::CrossEntropyOptions& op, const Value& x, const Value& t, const Value* w)
-      : logits(read_as<double>(x)), targets(read_class_targets(t, class_count(x), op.ignore_index)) {
+      : logits(read_as<double>(x)),
+        targets(read_class_targets(t, class_count(x), op.ignore_index)) {
     classes = static_cast<std::size_t>(class_count(x));
     inner = 1;
     for (int i = 2; i < x.rank(); ++i) {
@@ -52,7 +53,8 @@ struct Problem {
 
 void cross_entropy(Backend& backend, const OpCall& call, Outputs& outputs) {
   const auto& op = call.as<ops::CrossEntropy>();
-  const Problem p(op, call.inputs[0], call.inputs[1], call.inputs.size() > 2 ? &call.inputs[2] : nullptr);
+  const Problem p(op, call.inputs[0], call.inputs[1],
+                  call.inputs.size() > 2 ? &call.inputs[2] : nullptr);
   std::vector<double> losses(p.targets.size());
   std::vector<double> sums(p.targets.size());
   double sum = 0;
@@ -82,7 +84,8 @@ void cross_entropy(Backend& backend, const OpCall& call, Outputs& outputs) {
 
 void cross_entropy_grad(Backend& backend, const OpCall& call, Outputs& outputs) {
   const auto& op = call.as<ops::CrossEntropyGrad>();
-  const Problem p(op, call.inputs[1], call.inputs[2], call.inputs.size() > 4 ? &call.inputs[4] : nullptr);
+  const Problem p(op, call.inputs[1], call.inputs[2],
+                  call.inputs.size() > 4 ? &call.inputs[4] : nullptr);
   const std::vector<double> g = read_as<double>(call.inputs[0]);
   const std::vector<double> sums = read_as<double>(call.inputs[3]);
   const double share = op.label_smoothing / static_cast<double>(p.classes);

@@ -30,11 +30,11 @@ Statistics statistics(const std::vector<double>& x, std::size_t n, I&& index) {
   return s;
 }
 
-// The gradient of n elements that were normalised together. `h(i)` is the gradient of the normalised
-// element; `centred`: the mean was subtracted.
+// The gradient of n elements that were normalised together. `h(i)` is the gradient of the
+// normalised element; `centred`: the mean was subtracted.
 template <class I, class H>
-void group_gradient(const std::vector<double>& x, std::vector<double>& dx, std::size_t n, double mean,
-                    double factor, bool centred, I&& index, H&& h) {
+void group_gradient(const std::vector<double>& x, std::vector<double>& dx, std::size_t n,
+                    double mean, double factor, bool centred, I&& index, H&& h) {
   double sum = 0;
   double along = 0;
   for (std::size_t i = 0; i < n; ++i) {
@@ -63,8 +63,10 @@ void row_norm(Backend& backend, const OpCall& call, Outputs& outputs, const ops:
   const Rows rows(call.inputs[0].shape(), op.dims);
   const bool has_weight = call.inputs.size() > 1;
   const bool has_bias = call.inputs.size() > 2;
-  const std::vector<double> weight = has_weight ? read_as<double>(call.inputs[1]) : std::vector<double>();
-  const std::vector<double> bias = has_bias ? read_as<double>(call.inputs[2]) : std::vector<double>();
+  const std::vector<double> weight =
+      has_weight ? read_as<double>(call.inputs[1]) : std::vector<double>();
+  const std::vector<double> bias =
+      has_bias ? read_as<double>(call.inputs[2]) : std::vector<double>();
   std::vector<double> means(rows.count);
   std::vector<double> factors(rows.count);
   for (std::size_t r = 0; r < rows.count; ++r) {
@@ -78,7 +80,8 @@ void row_norm(Backend& backend, const OpCall& call, Outputs& outputs, const ops:
     factors[r] = 1 / std::sqrt(s.variance + op.eps);
     for (std::size_t i = 0; i < rows.size; ++i) {
       double& element = x[index(i)];
-      element = (element - means[r]) * factors[r] * (has_weight ? weight[i] : 1) + (has_bias ? bias[i] : 0);
+      element = (element - means[r]) * factors[r] * (has_weight ? weight[i] : 1) +
+                (has_bias ? bias[i] : 0);
     }
   }
   outputs.push_back(write_as(backend, call.outputs[0], x));

@@ -26,22 +26,24 @@ void for_each_line(const Shape& shape, std::int64_t dim, F&& f) {
   }
 }
 
-void forward(Backend& backend, const OpCall& call, Outputs& outputs, std::int64_t dim, bool logarithm) {
+void forward(Backend& backend, const OpCall& call, Outputs& outputs, std::int64_t dim,
+             bool logarithm) {
   std::vector<double> x = read_as<double>(call.inputs[0]);
-  for_each_line(call.inputs[0].shape(), dim, [&](std::size_t first, std::size_t step, std::size_t n) {
-    double top = -INFINITY;
-    for (std::size_t i = 0; i < n; ++i) {
-      top = std::fmax(top, x[first + i * step]);
-    }
-    double total = 0;
-    for (std::size_t i = 0; i < n; ++i) {
-      total += std::exp(x[first + i * step] - top);
-    }
-    for (std::size_t i = 0; i < n; ++i) {
-      double& element = x[first + i * step];
-      element = logarithm ? element - top - std::log(total) : std::exp(element - top) / total;
-    }
-  });
+  for_each_line(
+      call.inputs[0].shape(), dim, [&](std::size_t first, std::size_t step, std::size_t n) {
+        double top = -INFINITY;
+        for (std::size_t i = 0; i < n; ++i) {
+          top = std::fmax(top, x[first + i * step]);
+        }
+        double total = 0;
+        for (std::size_t i = 0; i < n; ++i) {
+          total += std::exp(x[first + i * step] - top);
+        }
+        for (std::size_t i = 0; i < n; ++i) {
+          double& element = x[first + i * step];
+          element = logarithm ? element - top - std::log(total) : std::exp(element - top) / total;
+        }
+      });
   outputs.push_back(write_as(backend, call.outputs[0], x));
 }
 void softmax(Backend& backend, const OpCall& call, Outputs& outputs) {
@@ -51,18 +53,20 @@ void log_softmax(Backend& backend, const OpCall& call, Outputs& outputs) {
   forward(backend, call, outputs, call.as<ops::LogSoftmax>().dim, true);
 }
 
-void gradient(Backend& backend, const OpCall& call, Outputs& outputs, std::int64_t dim, bool logarithm) {
+void gradient(Backend& backend, const OpCall& call, Outputs& outputs, std::int64_t dim,
+              bool logarithm) {
   const std::vector<double> y = read_as<double>(call.inputs[0]);
   std::vector<double> g = read_as<double>(call.inputs[1]);
-  for_each_line(call.inputs[0].shape(), dim, [&](std::size_t first, std::size_t step, std::size_t n) {
-    double total = 0;
-    for (std::size_t i = first; i < first + n * step; i += step) {
-      total += logarithm ? g[i] : y[i] * g[i];
-    }
-    for (std::size_t i = first; i < first + n * step; i += step) {
-      g[i] = logarithm ? g[i] - std::exp(y[i]) * total : y[i] * (g[i] - total);
-    }
-  });
+  for_each_line(call.inputs[0].shape(), dim,
+                [&](std::size_t first, std::size_t step, std::size_t n) {
+                  double total = 0;
+                  for (std::size_t i = first; i < first + n * step; i += step) {
+                    total += logarithm ? g[i] : y[i] * g[i];
+                  }
+                  for (std::size_t i = first; i < first + n * step; i += step) {
+                    g[i] = logarithm ? g[i] - std::exp(y[i]) * total : y[i] * (g[i] - total);
+                  }
+                });
   outputs.push_back(write_as(backend, call.outputs[0], g));
 }
 void softmax_grad(Backend& backend, const OpCall& call, Outputs& outputs) {

@@ -16,8 +16,8 @@ namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-// Splits the heads of q [..., H, S, D] as [..., Hk, H / Hk * S, D]: queries that share a head of k are
-// one batch of rows, so that k and v need no repeating.
+// Splits the heads of q [..., H, S, D] as [..., Hk, H / Hk * S, D]: queries that share a head of k
+// are one batch of rows, so that k and v need no repeating.
 Shape grouped(const Shape& shape, std::int64_t key_heads) {
   Shape out = shape;
   out[out.rank() - 3] = key_heads;
@@ -50,7 +50,8 @@ Value masked_scores(const OpCall& call, Value scores) {
 
 void Attention::infer(const OpCall& call, Specs& outputs) {
   if (call.inputs.size() < 3) {
-    throw ArgumentError(fmt::format("attention: expected q, k and v, got {} inputs", call.inputs.size()));
+    throw ArgumentError(
+        fmt::format("attention: expected q, k and v, got {} inputs", call.inputs.size()));
   }
   const Value& q = call.inputs[0];
   const Value& k = call.inputs[1];
@@ -65,20 +66,22 @@ void Attention::infer(const OpCall& call, Specs& outputs) {
   }
   const int rank = q.rank();
   if (rank < 3 || k.rank() != rank || v.rank() != rank) {
-    throw ShapeError(fmt::format("attention: expected [..., heads, sequence, features], got {}", shapes()));
+    throw ShapeError(
+        fmt::format("attention: expected [..., heads, sequence, features], got {}", shapes()));
   }
   bool fits = q.size(-1) == k.size(-1) && k.size(-2) == v.size(-2) && k.size(-3) == v.size(-3);
   for (int i = 0; i < rank - 3; ++i) {
     fits = fits && q.size(i) == k.size(i) && q.size(i) == v.size(i);
   }
   if (!fits) {
-    throw ShapeError(fmt::format("attention: q and k need the same features, k and v the same heads and "
-                                 "sequence, all the same batch; got {}",
-                                 shapes()));
+    throw ShapeError(
+        fmt::format("attention: q and k need the same features, k and v the same heads and "
+                    "sequence, all the same batch; got {}",
+                    shapes()));
   }
   if (k.size(-3) < 1 || q.size(-3) % k.size(-3) != 0) {
-    throw ShapeError(fmt::format("attention: {} query heads are not divisible by {} key heads", q.size(-3),
-                                 k.size(-3)));
+    throw ShapeError(fmt::format("attention: {} query heads are not divisible by {} key heads",
+                                 q.size(-3), k.size(-3)));
   }
   Shape shape = q.shape();
   shape[rank - 1] = k.size(-2);
@@ -109,17 +112,18 @@ void Attention::decompose(const OpCall& call, Outputs& outputs) {
 }
 
 void Attention::samples(SampleSink& sink) {
-  sink.add(Attention{}, {value_sample({2, 2, 3, 4}), value_sample({2, 2, 5, 4}), value_sample({2, 2, 5, 4})});
+  sink.add(Attention{},
+           {value_sample({2, 2, 3, 4}), value_sample({2, 2, 5, 4}), value_sample({2, 2, 5, 4})});
   sink.add(Attention{0.3, true},
            {value_sample({1, 2, 2, 4}), value_sample({1, 2, 4, 4}), value_sample({1, 2, 4, 3})});
-  sink.add(Attention{}, {value_sample({1, 4, 3, 4}), value_sample({1, 2, 3, 4}), value_sample({1, 2, 3, 4}),
-                         value_sample({1, 1, 3, 3})});
-  sink.add(Attention{}, {value_sample({2, 2, 3, 4}), value_sample({2, 2, 3, 4}), value_sample({2, 2, 3, 4}),
-                         mask_sample({2, 1, 3, 3})});
+  sink.add(Attention{}, {value_sample({1, 4, 3, 4}), value_sample({1, 2, 3, 4}),
+                         value_sample({1, 2, 3, 4}), value_sample({1, 1, 3, 3})});
+  sink.add(Attention{}, {value_sample({2, 2, 3, 4}), value_sample({2, 2, 3, 4}),
+                         value_sample({2, 2, 3, 4}), mask_sample({2, 1, 3, 3})});
 }
 
-Value attention(const Value& q, const Value& k, const Value& v, const Value& mask, const Attention& options,
-                SourceLoc where) {
+Value attention(const Value& q, const Value& k, const Value& v, const Value& mask,
+                const Attention& options, SourceLoc where) {
   return mask ? apply(options, {q, k, v, mask}, where) : apply(options, {q, k, v}, where);
 }
 
@@ -132,10 +136,12 @@ Value masked_softmax(const Value& x) {
   return where(none, zero, softmax(where(none, zero, x), -1));
 }
 
-Value rope(const Value& x, const Value& cosine, const Value& sine, bool interleaved, SourceLoc where) {
+Value rope(const Value& x, const Value& cosine, const Value& sine, bool interleaved,
+           SourceLoc where) {
   const std::int64_t half = x.rank() > 0 ? x.size(-1) / 2 : 0;
   if (x.rank() < 1 || x.size(-1) % 2 != 0) {
-    throw ShapeError(fmt::format("rope: the last dim of {} must have an even size", x.shape().str()));
+    throw ShapeError(
+        fmt::format("rope: the last dim of {} must have an even size", x.shape().str()));
   }
   // Pairs as [..., D / 2, 2] or [..., 2, D / 2], with both halves of every pair along one dim.
   Shape pairs = x.shape();

@@ -6,10 +6,10 @@
 
 namespace sinter::ops {
 
-/// softmax(q k^T * scale + mask) v for q [..., H, S, D], k [..., Hk, T, D], v [..., Hk, T, Dv] -> [..., H, S, Dv].
-/// H is a multiple of Hk: each head of k and v serves H / Hk heads of q. The optional fourth input
-/// is a mask that broadcasts to [..., H, S, T]: bool (true: look) or floats that are added.
-/// A row that sees no key gives zeros, and its gradient is finite.
+/// softmax(q k^T * scale + mask) v for q [..., H, S, D], k [..., Hk, T, D], v [..., Hk, T, Dv] ->
+/// [..., H, S, Dv]. H is a multiple of Hk: each head of k and v serves H / Hk heads of q. The
+/// optional fourth input is a mask that broadcasts to [..., H, S, T]: bool (true: look) or floats
+/// that are added. A row that sees no key gives zeros, and its gradient is finite.
 struct Attention {
   static constexpr OpInfo info{
       .name = "attention", .domain = Domain::floating, .cheap = false, .tolerance = 2e-5};

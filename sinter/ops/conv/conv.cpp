@@ -19,8 +19,8 @@ Dims fill_in(const Dims& given, int spatial, std::int64_t standard, std::int64_t
     return Dims::filled(spatial, standard);
   }
   if (given.rank() != spatial) {
-    throw ArgumentError(fmt::format("{}: {} {} needs {} numbers, one for each spatial dim, got {}", op,
-                                    what, given.str(), spatial, given.rank()));
+    throw ArgumentError(fmt::format("{}: {} {} needs {} numbers, one for each spatial dim, got {}",
+                                    op, what, given.str(), spatial, given.rank()));
   }
   for (const std::int64_t value : given) {
     if (value < least) {
@@ -55,9 +55,10 @@ void check_operands(const OpCall& call, std::string_view first, std::string_view
   const Value& a = call.inputs[0];
   const Value& b = call.inputs[1];
   if (a.rank() < 3 || a.rank() != b.rank()) {
-    throw ShapeError(fmt::format("{}: {} and {} need the same rank of at least 3 ([batch, channels, "
-                                 "spatial dims...]), got {} and {}",
-                                 op, first, second, a.shape().str(), b.shape().str()));
+    throw ShapeError(
+        fmt::format("{}: {} and {} need the same rank of at least 3 ([batch, channels, "
+                    "spatial dims...]), got {} and {}",
+                    op, first, second, a.shape().str(), b.shape().str()));
   }
   check_domain(op, Domain::floating, a.dtype());
   for (const Value& input : call.inputs.subspan(1)) {
@@ -75,8 +76,8 @@ void check_groups(std::string_view op, std::int64_t in, std::int64_t out, std::i
   }
   for (const auto& [count, what] : {std::pair{in, "input"}, std::pair{out, "output"}}) {
     if (count % groups != 0) {
-      throw ShapeError(fmt::format("{}: {} {} channels are not divisible by {} groups", op, count, what,
-                                   groups));
+      throw ShapeError(fmt::format("{}: {} {} channels are not divisible by {} groups", op, count,
+                                   what, groups));
     }
   }
 }
@@ -84,15 +85,16 @@ void check_groups(std::string_view op, std::int64_t in, std::int64_t out, std::i
 void check_weight_channels(std::string_view op, const Shape& weight, std::int64_t channels,
                            std::int64_t groups) {
   if (weight[1] * groups != channels) {
-    throw ShapeError(fmt::format("{}: {} input channels in {} groups need a weight [Co, {}, ...], got {}",
-                                 op, channels, groups, channels / groups, weight.str()));
+    throw ShapeError(
+        fmt::format("{}: {} input channels in {} groups need a weight [Co, {}, ...], got {}", op,
+                    channels, groups, channels / groups, weight.str()));
   }
 }
 
 void check_gradient(std::string_view op, const Shape& g, const Shape& expected) {
   if (!(g == expected)) {
-    throw ShapeError(fmt::format("{}: the output's gradient must be {}, got {}", op, expected.str(),
-                                 g.str()));
+    throw ShapeError(
+        fmt::format("{}: the output's gradient must be {}, got {}", op, expected.str(), g.str()));
   }
 }
 
@@ -148,12 +150,14 @@ Shape ConvWindow::output_size(const Shape& input, const Shape& kernel, std::stri
     const std::int64_t padded = input[i] + padding_before[i] + padding_after[i];
     const std::int64_t extent = (kernel[i] - 1) * dilation[i] + 1;
     if (kernel[i] < 1) {
-      throw ShapeError(fmt::format("{}: kernel sizes must be at least 1, got {}", op, kernel.str()));
+      throw ShapeError(
+          fmt::format("{}: kernel sizes must be at least 1, got {}", op, kernel.str()));
     }
     if (extent > padded) {
-      throw ShapeError(fmt::format("{}: a kernel that covers {} elements does not fit spatial dim {} of "
-                                   "size {} (with padding); pad the input or use a smaller kernel",
-                                   op, extent, i, padded));
+      throw ShapeError(
+          fmt::format("{}: a kernel that covers {} elements does not fit spatial dim {} of "
+                      "size {} (with padding); pad the input or use a smaller kernel",
+                      op, extent, i, padded));
     }
     out.push_back((padded - extent) / stride[i] + 1);
   }
@@ -168,8 +172,8 @@ void Conv::infer(const OpCall& call, Specs& outputs) {
   check_groups(info.name, x[1], weight[0], window.groups);
   check_weight_channels(info.name, weight, x[1], window.groups);
   if (call.inputs.size() > 2 && !(call.inputs[2].shape() == Shape{weight[0]})) {
-    throw ShapeError(fmt::format("conv: the bias of {} output channels must be [{}], got {}", weight[0],
-                                 weight[0], call.inputs[2].shape().str()));
+    throw ShapeError(fmt::format("conv: the bias of {} output channels must be [{}], got {}",
+                                 weight[0], weight[0], call.inputs[2].shape().str()));
   }
   const Shape size = window.output_size(spatial_of(x), spatial_of(weight), info.name);
   outputs.push_back({with_spatial(x[0], weight[0], size), call.inputs[0].dtype()});
@@ -211,13 +215,15 @@ void ConvInputGrad::infer(const OpCall& call, Specs& outputs) {
   const Shape& weight = call.inputs[1].shape();
   const ConvWindow window = op.resolved(g.rank() - 2, info.name);
   if (op.size.rank() != g.rank() - 2) {
-    throw ArgumentError(fmt::format("{}: size {} needs {} numbers", info.name, op.size.str(), g.rank() - 2));
+    throw ArgumentError(
+        fmt::format("{}: size {} needs {} numbers", info.name, op.size.str(), g.rank() - 2));
   }
   check_groups(info.name, weight[1] * window.groups, weight[0], window.groups);
-  check_gradient(info.name, g,
-                 with_spatial(g[0], weight[0],
-                              window.output_size(op.size, spatial_of(weight), info.name)));
-  outputs.push_back({with_spatial(g[0], weight[1] * window.groups, op.size), call.inputs[0].dtype()});
+  check_gradient(
+      info.name, g,
+      with_spatial(g[0], weight[0], window.output_size(op.size, spatial_of(weight), info.name)));
+  outputs.push_back(
+      {with_spatial(g[0], weight[1] * window.groups, op.size), call.inputs[0].dtype()});
 }
 
 // The map is linear in both inputs.
@@ -278,24 +284,27 @@ Value conv(const Value& x, const Value& weight, const Value& bias, const ConvWin
   const Conv op = with_window<Conv>(window);
   return bias ? apply(op, {x, weight, bias}, where) : apply(op, {x, weight}, where);
 }
-Value conv_input_grad(const Value& g, const Value& weight, const Shape& size, const ConvWindow& window) {
+Value conv_input_grad(const Value& g, const Value& weight, const Shape& size,
+                      const ConvWindow& window) {
   ConvInputGrad op = with_window<ConvInputGrad>(window);
   op.size = size;
   return apply(op, {g, weight});
 }
-Value conv_weight_grad(const Value& x, const Value& g, const Shape& kernel, const ConvWindow& window) {
+Value conv_weight_grad(const Value& x, const Value& g, const Shape& kernel,
+                       const ConvWindow& window) {
   ConvWeightGrad op = with_window<ConvWeightGrad>(window);
   op.kernel = kernel;
   return apply(op, {x, g});
 }
 
-Value conv_transpose(const Value& x, const Value& weight, const Value& bias, const ConvWindow& window,
-                     const Dims& output_padding, SourceLoc where) {
+Value conv_transpose(const Value& x, const Value& weight, const Value& bias,
+                     const ConvWindow& window, const Dims& output_padding, SourceLoc where) {
   constexpr std::string_view name = "conv_transpose";
   if (x.rank() < 3 || x.rank() != weight.rank() || x.size(1) != weight.size(0)) {
-    throw ShapeError(fmt::format("{}: expected an input [N, Ci, ...] and a weight [Ci, Co / groups, ...] "
-                                 "of one rank, got {} and {}",
-                                 name, x.shape().str(), weight.shape().str()));
+    throw ShapeError(
+        fmt::format("{}: expected an input [N, Ci, ...] and a weight [Ci, Co / groups, ...] "
+                    "of one rank, got {} and {}",
+                    name, x.shape().str(), weight.shape().str()));
   }
   const int spatial = x.rank() - 2;
   const ConvWindow full = window.resolved(spatial, name);
@@ -303,11 +312,13 @@ Value conv_transpose(const Value& x, const Value& weight, const Value& bias, con
   Shape size;
   for (int i = 0; i < spatial; ++i) {
     if (extra[i] > 0 && extra[i] >= std::max(full.stride[i], full.dilation[i])) {
-      throw ArgumentError(fmt::format("{}: output_padding {} must be less than stride {} or dilation {}",
-                                      name, extra[i], full.stride[i], full.dilation[i]));
+      throw ArgumentError(
+          fmt::format("{}: output_padding {} must be less than stride {} or dilation {}", name,
+                      extra[i], full.stride[i], full.dilation[i]));
     }
     size.push_back((x.size(i + 2) - 1) * full.stride[i] - full.padding_before[i] -
-                   full.padding_after[i] + full.dilation[i] * (weight.size(i + 2) - 1) + 1 + extra[i]);
+                   full.padding_after[i] + full.dilation[i] * (weight.size(i + 2) - 1) + 1 +
+                   extra[i]);
     if (size[i] < 1) {
       throw ShapeError(fmt::format("{}: paddings {} and {} leave nothing of spatial dim {}", name,
                                    full.padding_before[i], full.padding_after[i], i));

@@ -64,7 +64,8 @@ struct ConvInputGrad : ConvWindow {
   }
 };
 
-/// The gradient of a convolution's weight: x [N, Ci, *S], g [N, Co, *S'] -> [Co, Ci / groups, *kernel].
+/// The gradient of a convolution's weight: x [N, Ci, *S], g [N, Co, *S'] -> [Co, Ci / groups,
+/// *kernel].
 struct ConvWeightGrad : ConvWindow {
   static constexpr OpInfo info{.name = "conv_weight_grad",
                                .domain = Domain::floating,
@@ -83,16 +84,19 @@ struct ConvWeightGrad : ConvWindow {
 };
 
 /// See Conv; `bias` may be empty.
-Value conv(const Value& x, const Value& weight, const Value& bias = {}, const ConvWindow& window = {},
-           SourceLoc where = SourceLoc::current());
+Value conv(const Value& x, const Value& weight, const Value& bias = {},
+           const ConvWindow& window = {}, SourceLoc where = SourceLoc::current());
 
 /// See ConvInputGrad and ConvWeightGrad.
-Value conv_input_grad(const Value& g, const Value& weight, const Shape& size, const ConvWindow& window);
-Value conv_weight_grad(const Value& x, const Value& g, const Shape& kernel, const ConvWindow& window);
+Value conv_input_grad(const Value& g, const Value& weight, const Shape& size,
+                      const ConvWindow& window);
+Value conv_weight_grad(const Value& x, const Value& g, const Shape& kernel,
+                       const ConvWindow& window);
 
 /// x [N, Ci, *S], weight [Ci, Co / groups, *K], optional bias [Co] -> [N, Co, *S'] with
-/// S' = (S - 1) * stride - paddings + dilation * (K - 1) + 1 + output_padding: the map whose gradient
-/// is the convolution of this window. `output_padding` (empty: 0) is less than stride or dilation.
+/// S' = (S - 1) * stride - paddings + dilation * (K - 1) + 1 + output_padding: the map whose
+/// gradient is the convolution of this window. `output_padding` (empty: 0) is less than stride or
+/// dilation.
 Value conv_transpose(const Value& x, const Value& weight, const Value& bias = {},
                      const ConvWindow& window = {}, const Dims& output_padding = {},
                      SourceLoc where = SourceLoc::current());

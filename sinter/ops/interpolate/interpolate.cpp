@@ -15,14 +15,15 @@ namespace {
 
 Shape resized(const Shape& shape, const Dims& size, std::string_view op) {
   if (size.empty() || shape.rank() < size.rank()) {
-    throw ShapeError(fmt::format("{}: {} sizes do not fit an input of {}", op, size.rank(), shape.str()));
+    throw ShapeError(
+        fmt::format("{}: {} sizes do not fit an input of {}", op, size.rank(), shape.str()));
   }
   Shape out = shape;
   for (int i = 0; i < size.rank(); ++i) {
     const int dim = shape.rank() - size.rank() + i;
     if (size[i] < 1 || shape[dim] < 1) {
-      throw ShapeError(fmt::format("{}: sizes must be at least 1, got {} for an input of {}", op, size.str(),
-                                   shape.str()));
+      throw ShapeError(fmt::format("{}: sizes must be at least 1, got {} for an input of {}", op,
+                                   size.str(), shape.str()));
     }
     out[dim] = size[i];
   }
@@ -74,8 +75,8 @@ void InterpolateGrad::infer(const OpCall& call, Specs& outputs) {
   check_domain(info.name, info.domain, g.dtype());
   const Shape expected = resized(op.shape, op.size, info.name);
   if (!(g.shape() == expected)) {
-    throw ShapeError(fmt::format("{}: the output's gradient must be {}, got {}", info.name, expected.str(),
-                                 g.shape().str()));
+    throw ShapeError(fmt::format("{}: the output's gradient must be {}, got {}", info.name,
+                                 expected.str(), g.shape().str()));
   }
   outputs.push_back({op.shape, g.dtype()});
 }
@@ -94,14 +95,17 @@ void InterpolateGrad::samples(SampleSink& sink) {
   }
 }
 
-Tap interpolation_tap(const Interpolate& op, std::int64_t input, std::int64_t outputs, std::int64_t out) {
+Tap interpolation_tap(const Interpolate& op, std::int64_t input, std::int64_t outputs,
+                      std::int64_t out) {
   Tap tap;
   if (op.mode == InterpolateMode::nearest) {
     tap.low = out * input / outputs;
   } else if (op.mode == InterpolateMode::nearest_exact) {
     tap.low = (2 * out + 1) * input / (2 * outputs);
   } else {
-    double at = (static_cast<double>(out) + 0.5) * static_cast<double>(input) / static_cast<double>(outputs) - 0.5;
+    double at = (static_cast<double>(out) + 0.5) * static_cast<double>(input) /
+                    static_cast<double>(outputs) -
+                0.5;
     if (op.align_corners) {
       at = outputs == 1 ? 0
                         : static_cast<double>(out) * static_cast<double>(input - 1) /
@@ -120,13 +124,15 @@ Value interpolate(const Value& x, const Dims& size, InterpolateMode mode, bool a
                   SourceLoc where) {
   return apply(Interpolate{size, mode, align_corners}, {x}, where);
 }
-Value interpolate_by(const Value& x, double scale, int dims, InterpolateMode mode, bool align_corners,
-                     SourceLoc where) {
+Value interpolate_by(const Value& x, double scale, int dims, InterpolateMode mode,
+                     bool align_corners, SourceLoc where) {
   if (!(scale > 0) || !std::isfinite(scale)) {
-    throw ArgumentError(fmt::format("interpolate: the scale must be positive and finite, got {}", scale));
+    throw ArgumentError(
+        fmt::format("interpolate: the scale must be positive and finite, got {}", scale));
   }
   if (dims < 1 || dims > x.rank()) {
-    throw ArgumentError(fmt::format("interpolate: can't resize {} dims of {}", dims, x.shape().str()));
+    throw ArgumentError(
+        fmt::format("interpolate: can't resize {} dims of {}", dims, x.shape().str()));
   }
   Dims size;
   for (int i = x.rank() - dims; i < x.rank(); ++i) {

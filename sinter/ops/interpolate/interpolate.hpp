@@ -42,19 +42,22 @@ struct InterpolateGrad : Interpolate {
   }
 };
 
-/// Output element `out` along one dim is (1 - weight) * input[low] + weight * input[high]: for kernels.
+/// Output element `out` along one dim is (1 - weight) * input[low] + weight * input[high]: for
+/// kernels.
 struct Tap {
   std::int64_t low = 0;
   std::int64_t high = 0;
   double weight = 0;
 };
-Tap interpolation_tap(const Interpolate& op, std::int64_t input, std::int64_t outputs, std::int64_t out);
+Tap interpolation_tap(const Interpolate& op, std::int64_t input, std::int64_t outputs,
+                      std::int64_t out);
 
 /// See Interpolate.
 Value interpolate(const Value& x, const Dims& size, InterpolateMode mode = InterpolateMode::nearest,
                   bool align_corners = false, SourceLoc where = SourceLoc::current());
 /// To floor(in * scale) in each of the last `dims` dims.
-Value interpolate_by(const Value& x, double scale, int dims, InterpolateMode mode = InterpolateMode::nearest,
-                     bool align_corners = false, SourceLoc where = SourceLoc::current());
+Value interpolate_by(const Value& x, double scale, int dims,
+                     InterpolateMode mode = InterpolateMode::nearest, bool align_corners = false,
+                     SourceLoc where = SourceLoc::current());
 
 }  // namespace sinter::ops

@@ -21,9 +21,10 @@ void check_cross_entropy(std::string_view op, const Value& logits, const Value& 
     throw ShapeError(fmt::format("{}: logits need a class dim, got a scalar", op));
   }
   if (!is_integer(targets.dtype())) {
-    throw DTypeError(fmt::format("{}: targets must be integers (class numbers), got {}; for "
-                                 "probabilities use soft_cross_entropy",
-                                 op, name_of(targets.dtype())));
+    throw DTypeError(
+        fmt::format("{}: targets must be integers (class numbers), got {}; for "
+                    "probabilities use soft_cross_entropy",
+                    op, name_of(targets.dtype())));
   }
   Shape expected = logits.shape();
   expected.erase(class_dim(expected));
@@ -36,8 +37,8 @@ void check_cross_entropy(std::string_view op, const Value& logits, const Value& 
     throw ShapeError(fmt::format("{}: logits {} have no classes", op, logits.shape().str()));
   }
   if (weights && (!(weights->shape() == Shape{classes}) || weights->dtype() != logits.dtype())) {
-    throw ShapeError(fmt::format("{}: {} classes need weights [{}] of {}, got {} {}", op, classes, classes,
-                                 name_of(logits.dtype()), weights->shape().str(),
+    throw ShapeError(fmt::format("{}: {} classes need weights [{}] of {}, got {} {}", op, classes,
+                                 classes, name_of(logits.dtype()), weights->shape().str(),
                                  name_of(weights->dtype())));
   }
 }
@@ -65,7 +66,9 @@ Value weight_gradient(const GradCall& call, const CrossEntropyOptions& op) {
       others.push_back(i);
     }
   }
-  const auto per_class = [&](const Value& terms) { return others.empty() ? terms : sum(terms, others); };
+  const auto per_class = [&](const Value& terms) {
+    return others.empty() ? terms : sum(terms, others);
+  };
   const Value numbers = reshape(arange(x.backend(), 0, 1, classes, targets.dtype()), along);
   const Value counted = unsqueeze(not_equal(targets, scalar_like(targets, op.ignore_index)), dim);
   const Value zero = scalar_like(x, 0);
@@ -92,14 +95,14 @@ void CrossEntropy::infer(const OpCall& call, Specs& outputs) {
   const auto& op = call.as<CrossEntropy>();
   const Value& logits = call.inputs[0];
   const Value& targets = call.inputs[1];
-  check_cross_entropy(info.name, logits, targets, call.inputs.size() > 2 ? &call.inputs[2] : nullptr);
+  check_cross_entropy(info.name, logits, targets,
+                      call.inputs.size() > 2 ? &call.inputs[2] : nullptr);
   if (!(op.label_smoothing >= 0 && op.label_smoothing <= 1)) {
-    throw ArgumentError(
-        fmt::format("{}: label_smoothing must be in [0, 1], got {}", info.name, op.label_smoothing));
+    throw ArgumentError(fmt::format("{}: label_smoothing must be in [0, 1], got {}", info.name,
+                                    op.label_smoothing));
   }
   outputs.push_back({op.reduction == Reduction::none ? targets.shape() : Shape{}, logits.dtype()});
-  outputs.push_back(
-      {targets.shape(), size_of(logits.dtype()) < 4 ? DType::f32 : logits.dtype()});
+  outputs.push_back({targets.shape(), size_of(logits.dtype()) < 4 ? DType::f32 : logits.dtype()});
 }
 
 void CrossEntropy::backward(GradCall& call) {
@@ -137,18 +140,20 @@ void CrossEntropy::samples(SampleSink& sink) {
 void CrossEntropyGrad::infer(const OpCall& call, Specs& outputs) {
   const Value& logits = call.inputs[1];
   const Value& targets = call.inputs[2];
-  check_cross_entropy(info.name, logits, targets, call.inputs.size() > 4 ? &call.inputs[4] : nullptr);
+  check_cross_entropy(info.name, logits, targets,
+                      call.inputs.size() > 4 ? &call.inputs[4] : nullptr);
   const bool each = call.as<CrossEntropyGrad>().reduction == Reduction::none;
   if (!(call.inputs[3].shape() == targets.shape()) ||
       !(call.inputs[0].shape() == (each ? targets.shape() : Shape{}))) {
-    throw ShapeError(fmt::format("{}: gradient {} and logsumexp {} do not fit targets {}", info.name,
-                                 call.inputs[0].shape().str(), call.inputs[3].shape().str(),
-                                 targets.shape().str()));
+    throw ShapeError(fmt::format("{}: gradient {} and logsumexp {} do not fit targets {}",
+                                 info.name, call.inputs[0].shape().str(),
+                                 call.inputs[3].shape().str(), targets.shape().str()));
   }
   outputs.push_back({logits.shape(), logits.dtype()});
 }
 
-// g_i * ((1 - s) w_y (p - onehot) + s / C (p W - w)), with p the softmax and W the sum of the weights.
+// g_i * ((1 - s) w_y (p - onehot) + s / C (p W - w)), with p the softmax and W the sum of the
+// weights.
 void CrossEntropyGrad::decompose(const OpCall& call, Outputs& outputs) {
   const auto& op = call.as<CrossEntropyGrad>();
   const Value& logits = call.inputs[1];
@@ -179,13 +184,15 @@ void CrossEntropyGrad::decompose(const OpCall& call, Outputs& outputs) {
   }
   dx = mul(dx, op.reduction == Reduction::none ? unsqueeze(g, dim) : g);
   // Ignored positions get exactly 0, whatever their logits hold.
-  outputs.push_back(where(equal(unsqueeze(counted, dim), scalar_like(counted, 0)), scalar_like(dx, 0), dx));
+  outputs.push_back(
+      where(equal(unsqueeze(counted, dim), scalar_like(counted, 0)), scalar_like(dx, 0), dx));
 }
 
 Value cross_entropy(const Value& logits, const Value& targets, const CrossEntropyOptions& options,
                     const Value& weights, SourceLoc where) {
   const CrossEntropy op = with_options<CrossEntropy>(options);
-  return weights ? apply(op, {logits, targets, weights}, where) : apply(op, {logits, targets}, where);
+  return weights ? apply(op, {logits, targets, weights}, where)
+                 : apply(op, {logits, targets}, where);
 }
 Value nll_loss(const Value& log_probabilities, const Value& targets, CrossEntropyOptions options,
                const Value& weights, SourceLoc where) {
@@ -197,11 +204,13 @@ Value cross_entropy_of_probabilities(const Value& probabilities, const Value& ta
                                      SourceLoc where) {
   return nll_loss(log(probabilities, where), targets, options, weights, where);
 }
-Value soft_cross_entropy(const Value& logits, const Value& targets, Reduction reduction, SourceLoc where) {
+Value soft_cross_entropy(const Value& logits, const Value& targets, Reduction reduction,
+                         SourceLoc where) {
   if (!(logits.shape() == targets.shape())) {
-    throw ShapeError(fmt::format("soft_cross_entropy: logits {} and target probabilities {} must have one "
-                                 "shape",
-                                 logits.shape().str(), targets.shape().str()));
+    throw ShapeError(
+        fmt::format("soft_cross_entropy: logits {} and target probabilities {} must have one "
+                    "shape",
+                    logits.shape().str(), targets.shape().str()));
   }
   const int dim = logits.rank() == 1 ? 0 : 1;
   return reduce_loss(neg(sum(mul(targets, log_softmax(logits, dim, where)), {dim})), reduction);

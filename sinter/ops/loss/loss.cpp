@@ -13,8 +13,8 @@ namespace {
 // Broadcasting in a loss is a mistake: [n, 1] against [n] would give n^2 terms.
 void check_same(std::string_view op, const Value& x, const Value& y) {
   if (!(x.shape() == y.shape())) {
-    throw ShapeError(fmt::format("{}: prediction {} and target {} must have one shape; reshape one", op,
-                                 x.shape().str(), y.shape().str()));
+    throw ShapeError(fmt::format("{}: prediction {} and target {} must have one shape; reshape one",
+                                 op, x.shape().str(), y.shape().str()));
   }
 }
 
@@ -22,9 +22,12 @@ void check_same(std::string_view op, const Value& x, const Value& y) {
 
 Value reduce_loss(const Value& loss, Reduction reduction) {
   switch (reduction) {
-    case Reduction::mean: return mean(loss);
-    case Reduction::sum: return sum(loss);
-    case Reduction::none: break;
+    case Reduction::mean:
+      return mean(loss);
+    case Reduction::sum:
+      return sum(loss);
+    case Reduction::none:
+      break;
   }
   return loss;
 }

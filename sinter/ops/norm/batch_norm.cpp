@@ -12,12 +12,13 @@ namespace {
 void check_channels(std::string_view op, const Value& x, std::span<const Value> parameters) {
   check_domain(op, Domain::floating, x.dtype());
   if (x.rank() < 2) {
-    throw ShapeError(fmt::format("{}: expected [N, C, ...] of rank 2 or more, got {}", op, x.shape().str()));
+    throw ShapeError(
+        fmt::format("{}: expected [N, C, ...] of rank 2 or more, got {}", op, x.shape().str()));
   }
   for (const Value& parameter : parameters) {
     if (!(parameter.shape() == Shape{x.size(1)})) {
-      throw ShapeError(fmt::format("{}: {} channels need parameters of shape [{}], got {}", op, x.size(1),
-                                   x.size(1), parameter.shape().str()));
+      throw ShapeError(fmt::format("{}: {} channels need parameters of shape [{}], got {}", op,
+                                   x.size(1), x.size(1), parameter.shape().str()));
     }
   }
 }
@@ -44,9 +45,10 @@ void BatchNorm::infer(const OpCall& call, Specs& outputs) {
   }
   check_channels(info.name, x, call.inputs.subspan(1));
   if (x.size(1) > 0 && x.num_elements() / x.size(1) < 2) {
-    throw ShapeError(fmt::format("batch_norm: training needs more than one value per channel, got {}; use a "
-                                 "bigger batch, or inference mode",
-                                 x.shape().str()));
+    throw ShapeError(
+        fmt::format("batch_norm: training needs more than one value per channel, got {}; use a "
+                    "bigger batch, or inference mode",
+                    x.shape().str()));
   }
   const DType dtype = size_of(x.dtype()) < 4 ? DType::f32 : x.dtype();
   outputs.push_back({x.shape(), x.dtype()});
@@ -54,7 +56,8 @@ void BatchNorm::infer(const OpCall& call, Specs& outputs) {
   outputs.push_back({Shape{x.size(1)}, dtype});
 }
 void BatchNorm::backward(GradCall& call) {
-  const Value inputs[] = {call.grad(), call.input(0), call.input(1), call.output(1), call.output(2)};
+  const Value inputs[] = {call.grad(), call.input(0), call.input(1), call.output(1),
+                          call.output(2)};
   const Outputs grads = sinter::apply(BatchNormGrad{call.op<BatchNorm>().eps}, inputs);
   for (int i = 0; i < 3; ++i) {
     call.set(i, grads[static_cast<std::size_t>(i)]);
@@ -70,8 +73,8 @@ void BatchNormGrad::infer(const OpCall& call, Specs& outputs) {
   const Value& x = call.inputs[1];
   check_channels(info.name, x, call.inputs.subspan(2));
   if (!(call.inputs[0].shape() == x.shape())) {
-    throw ShapeError(fmt::format("{}: the output's gradient must be {}, got {}", info.name, x.shape().str(),
-                                 call.inputs[0].shape().str()));
+    throw ShapeError(fmt::format("{}: the output's gradient must be {}, got {}", info.name,
+                                 x.shape().str(), call.inputs[0].shape().str()));
   }
   outputs.push_back({x.shape(), x.dtype()});
   outputs.push_back({Shape{x.size(1)}, x.dtype()});
@@ -92,14 +95,15 @@ void BatchNormGrad::decompose(const OpCall& call, Outputs& outputs) {
   outputs.push_back(sum(g, dims));
 }
 
-Outputs batch_norm(const Value& x, const Value& weight, const Value& bias, double eps, SourceLoc where) {
+Outputs batch_norm(const Value& x, const Value& weight, const Value& bias, double eps,
+                   SourceLoc where) {
   const Shape channels{x.rank() > 1 ? x.size(1) : 0};
   const Value inputs[] = {x, weight ? weight : full(x.backend(), channels, 1, x.dtype()),
                           bias ? bias : full(x.backend(), channels, 0, x.dtype())};
   return apply(BatchNorm{eps}, inputs, 0, where);
 }
-Value batch_norm_inference(const Value& x, const Value& mean, const Value& variance, const Value& weight,
-                           const Value& bias, double eps, SourceLoc where) {
+Value batch_norm_inference(const Value& x, const Value& mean, const Value& variance,
+                           const Value& weight, const Value& bias, double eps, SourceLoc where) {
   const Value statistics[] = {mean, variance};
   check_channels("batch_norm_inference", x, statistics);
   Value scale = rsqrt(add(variance, scalar_like(variance, eps)));
@@ -110,7 +114,8 @@ Value batch_norm_inference(const Value& x, const Value& mean, const Value& varia
   if (bias) {
     shift = add(shift, cast(bias, shift.dtype()));
   }
-  return add(mul(x, cast(against(scale, x), x.dtype()), where), cast(against(shift, x), x.dtype()), where);
+  return add(mul(x, cast(against(scale, x), x.dtype()), where), cast(against(shift, x), x.dtype()),
+             where);
 }
 
 }  // namespace sinter::ops

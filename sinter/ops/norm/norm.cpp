@@ -53,10 +53,11 @@ void check_rows(std::string_view op, const Value& x, int dims, std::span<const V
   const Shape row = row_shape(x.shape(), dims);
   for (const Value& parameter : parameters) {
     if (!(parameter.shape() == row) || parameter.dtype() != x.dtype()) {
-      throw ShapeError(fmt::format("{}: weight and bias must be {} {}, like the normalised dims of {}; "
-                                   "got {} {}",
-                                   op, row.str(), name_of(x.dtype()), x.shape().str(),
-                                   parameter.shape().str(), name_of(parameter.dtype())));
+      throw ShapeError(
+          fmt::format("{}: weight and bias must be {} {}, like the normalised dims of {}; "
+                      "got {} {}",
+                      op, row.str(), name_of(x.dtype()), x.shape().str(), parameter.shape().str(),
+                      name_of(parameter.dtype())));
     }
   }
 }
@@ -69,8 +70,8 @@ void check_gradient(const OpCall& call, int dims, std::size_t statistics) {
     fits = fits && call.inputs[i].shape() == batch_shape(x, dims);
   }
   if (!fits) {
-    throw ShapeError(fmt::format("{}: gradient and statistics do not fit an input of {}", call.def->name,
-                                 x.str()));
+    throw ShapeError(fmt::format("{}: gradient and statistics do not fit an input of {}",
+                                 call.def->name, x.str()));
   }
 }
 
@@ -131,7 +132,8 @@ void LayerNorm::backward(GradCall& call) {
 }
 void LayerNorm::samples(SampleSink& sink) {
   sink.add(rows_of<LayerNorm>(1, 1e-5), {value_sample({3, 8})});
-  sink.add(rows_of<LayerNorm>(1, 1e-3), {value_sample({2, 3, 5}), value_sample({5}), value_sample({5})});
+  sink.add(rows_of<LayerNorm>(1, 1e-3),
+           {value_sample({2, 3, 5}), value_sample({5}), value_sample({5})});
   sink.add(rows_of<LayerNorm>(2, 1e-5), {value_sample({3, 2, 4}), value_sample({2, 4})});
 }
 
@@ -214,8 +216,7 @@ Value layer_norm(const Value& x, int dims, const Value& weight, const Value& bia
                  SourceLoc where) {
   std::vector<Value> inputs{x};
   if (weight || bias) {
-    inputs.push_back(weight ? weight
-                            : full(x.backend(), bias.shape(), 1, bias.dtype()));
+    inputs.push_back(weight ? weight : full(x.backend(), bias.shape(), 1, bias.dtype()));
   }
   if (bias) {
     inputs.push_back(bias);
@@ -233,19 +234,21 @@ Value rms_norm(const Value& x, int dims, const Value& weight, double eps, Source
   return mul(apply(op, {x}, where), weight, where);
 }
 
-Value group_norm(const Value& x, std::int64_t groups, const Value& weight, const Value& bias, double eps,
-                 SourceLoc where) {
+Value group_norm(const Value& x, std::int64_t groups, const Value& weight, const Value& bias,
+                 double eps, SourceLoc where) {
   if (x.rank() < 3) {
-    throw ShapeError(fmt::format("group_norm: expected [N, C, ...] of rank 3 or more, got rank {} {}",
-                                 x.rank(), x.shape().str()));
+    throw ShapeError(
+        fmt::format("group_norm: expected [N, C, ...] of rank 3 or more, got rank {} {}", x.rank(),
+                    x.shape().str()));
   }
   if (groups < 1 || x.size(1) % groups != 0) {
-    throw ShapeError(fmt::format("group_norm: {} channels are not divisible by {} groups", x.size(1), groups));
+    throw ShapeError(
+        fmt::format("group_norm: {} channels are not divisible by {} groups", x.size(1), groups));
   }
   for (const Value& parameter : {weight, bias}) {
     if (parameter && !(parameter.shape() == Shape{x.size(1)})) {
-      throw ShapeError(fmt::format("group_norm: {} channels need weight and bias [{}], got {}", x.size(1),
-                                   x.size(1), parameter.shape().str()));
+      throw ShapeError(fmt::format("group_norm: {} channels need weight and bias [{}], got {}",
+                                   x.size(1), x.size(1), parameter.shape().str()));
     }
   }
   const std::int64_t rows = x.size(0) * groups;
@@ -256,7 +259,8 @@ Value group_norm(const Value& x, std::int64_t groups, const Value& weight, const
   }
   return bias ? add(y, against_channels(bias, x)) : y;
 }
-Value instance_norm(const Value& x, const Value& weight, const Value& bias, double eps, SourceLoc where) {
+Value instance_norm(const Value& x, const Value& weight, const Value& bias, double eps,
+                    SourceLoc where) {
   return group_norm(x, x.rank() > 1 ? x.size(1) : 1, weight, bias, eps, where);
 }
 

@@ -17,9 +17,9 @@ struct RowNorm {
   }
 };
 
-/// x[, weight[, bias]] -> (x - mean) / sqrt(var + eps) * weight + bias over each row; also each row's
-/// mean and 1 / sqrt(var + eps), in at least f32. The variance is divided by n. Weight and bias have
-/// the row's shape.
+/// x[, weight[, bias]] -> (x - mean) / sqrt(var + eps) * weight + bias over each row; also each
+/// row's mean and 1 / sqrt(var + eps), in at least f32. The variance is divided by n. Weight and
+/// bias have the row's shape.
 struct LayerNorm : RowNorm {
   static constexpr OpInfo info{.name = "layer_norm",
                                .domain = Domain::floating,
@@ -61,8 +61,8 @@ struct RmsNormGrad : RowNorm {
   static void decompose(const OpCall& call, Outputs& outputs);
 };
 
-/// Batch norm in training: x [N, C, ...], weight [C], bias [C] -> y and the batch's mean and variance
-/// (divided by n) of each channel, in at least f32. ShapeError with one value per channel.
+/// Batch norm in training: x [N, C, ...], weight [C], bias [C] -> y and the batch's mean and
+/// variance (divided by n) of each channel, in at least f32. ShapeError with one value per channel.
 struct BatchNorm {
   static constexpr OpInfo info{.name = "batch_norm",
                                .domain = Domain::floating,
@@ -99,12 +99,13 @@ Value layer_norm(const Value& x, int dims = 1, const Value& weight = {}, const V
 /// See RmsNorm; weight may be empty and may broadcast against x.
 Value rms_norm(const Value& x, int dims = 1, const Value& weight = {}, double eps = 1e-6,
                SourceLoc where = SourceLoc::current());
-/// x [N, C, ...] normalised over `groups` groups of channels in each sample; weight and bias [C] or empty.
-Value group_norm(const Value& x, std::int64_t groups, const Value& weight = {}, const Value& bias = {},
-                 double eps = 1e-5, SourceLoc where = SourceLoc::current());
+/// x [N, C, ...] normalised over `groups` groups of channels in each sample; weight and bias [C] or
+/// empty.
+Value group_norm(const Value& x, std::int64_t groups, const Value& weight = {},
+                 const Value& bias = {}, double eps = 1e-5, SourceLoc where = SourceLoc::current());
 /// Group norm of each channel alone.
-Value instance_norm(const Value& x, const Value& weight = {}, const Value& bias = {}, double eps = 1e-5,
-                    SourceLoc where = SourceLoc::current());
+Value instance_norm(const Value& x, const Value& weight = {}, const Value& bias = {},
+                    double eps = 1e-5, SourceLoc where = SourceLoc::current());
 /// y, mean and variance; see BatchNorm. Empty weight and bias count as 1 and 0.
 Outputs batch_norm(const Value& x, const Value& weight, const Value& bias, double eps = 1e-5,
                    SourceLoc where = SourceLoc::current());

@@ -17,8 +17,8 @@ std::size_t check_lists(const OpCall& call, std::size_t lists) {
   const std::string_view op = call.def->name;
   const std::size_t n = call.inputs.size() / lists;
   if (n == 0 || call.inputs.size() % lists != 0) {
-    throw ArgumentError(
-        fmt::format("{}: expected {} lists of one length, got {} tensors", op, lists, call.inputs.size()));
+    throw ArgumentError(fmt::format("{}: expected {} lists of one length, got {} tensors", op,
+                                    lists, call.inputs.size()));
   }
   for (std::size_t i = 0; i < call.inputs.size(); ++i) {
     const Value& parameter = call.inputs[i % n];
@@ -30,9 +30,9 @@ std::size_t check_lists(const OpCall& call, std::size_t lists) {
                                    input.shape().str()));
     }
     if (i >= 2 * n && input.dtype() != state_dtype(parameter.dtype())) {
-      throw DTypeError(fmt::format("{}: the state of a {} parameter must be {}, got {}", op,
-                                   name_of(parameter.dtype()), name_of(state_dtype(parameter.dtype())),
-                                   name_of(input.dtype())));
+      throw DTypeError(fmt::format(
+          "{}: the state of a {} parameter must be {}, got {}", op, name_of(parameter.dtype()),
+          name_of(state_dtype(parameter.dtype())), name_of(input.dtype())));
     }
   }
   return n;
@@ -147,13 +147,14 @@ void ScaleAll::samples(SampleSink& sink) {
   sink.add(ScaleAll{}, {value_sample({}), value_sample({3, 4}), value_sample({5})});
 }
 
-void sgd_step(const SgdStep& op, std::vector<Value>& parameters, const std::vector<Value>& gradients,
-              std::vector<Value>& buffers) {
+void sgd_step(const SgdStep& op, std::vector<Value>& parameters,
+              const std::vector<Value>& gradients, std::vector<Value>& buffers) {
   std::vector<Value>* const lists[] = {&parameters, &buffers};
   run_step(op, std::span(lists, op.momentum != 0 ? 2 : 1), gradients);
 }
-void adam_step(const AdamStep& op, std::vector<Value>& parameters, const std::vector<Value>& gradients,
-               std::vector<Value>& first, std::vector<Value>& second, std::vector<Value>& max_second) {
+void adam_step(const AdamStep& op, std::vector<Value>& parameters,
+               const std::vector<Value>& gradients, std::vector<Value>& first,
+               std::vector<Value>& second, std::vector<Value>& max_second) {
   std::vector<Value>* const lists[] = {&parameters, &first, &second, &max_second};
   run_step(op, std::span(lists, op.amsgrad ? 4 : 3), gradients);
 }

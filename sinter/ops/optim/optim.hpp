@@ -32,9 +32,10 @@ struct SgdStep {
   }
 };
 
-/// Inputs: n parameters, n gradients, n first and n second moments (and, with amsgrad, n maxima of the
-/// second); outputs: the same without the gradients. Adam by Kingma and Ba, with both bias corrections;
-/// `decoupled` decays weights as AdamW (Loshchilov and Hutter) does. `step` counts from 1.
+/// Inputs: n parameters, n gradients, n first and n second moments (and, with amsgrad, n maxima of
+/// the second); outputs: the same without the gradients. Adam by Kingma and Ba, with both bias
+/// corrections; `decoupled` decays weights as AdamW (Loshchilov and Hutter) does. `step` counts
+/// from 1.
 struct AdamStep {
   static constexpr OpInfo info{
       .name = "adam_step", .domain = Domain::floating, .cheap = false, .tolerance = 1e-5};
@@ -81,19 +82,21 @@ inline DType state_dtype(DType parameter) {
   return size_of(parameter) < 4 ? DType::f32 : parameter;
 }
 
-// The lists below are replaced by their new tensors. A tensor that nobody else holds is updated in place.
-// An empty gradient leaves its parameter and state as they are.
+// The lists below are replaced by their new tensors. A tensor that nobody else holds is updated in
+// place. An empty gradient leaves its parameter and state as they are.
 
 /// `buffers` may be empty without momentum.
-void sgd_step(const SgdStep& op, std::vector<Value>& parameters, const std::vector<Value>& gradients,
-              std::vector<Value>& buffers);
+void sgd_step(const SgdStep& op, std::vector<Value>& parameters,
+              const std::vector<Value>& gradients, std::vector<Value>& buffers);
 /// `max_second` is used with amsgrad only.
-void adam_step(const AdamStep& op, std::vector<Value>& parameters, const std::vector<Value>& gradients,
-               std::vector<Value>& first, std::vector<Value>& second, std::vector<Value>& max_second);
+void adam_step(const AdamStep& op, std::vector<Value>& parameters,
+               const std::vector<Value>& gradients, std::vector<Value>& first,
+               std::vector<Value>& second, std::vector<Value>& max_second);
 /// The Euclidean norm over all tensors; empty ones are skipped. ArgumentError when none is left.
 Value global_norm(const std::vector<Value>& tensors);
 void scale_all(const Value& factor, std::vector<Value>& tensors);
-/// Scales all tensors by max_norm / norm when their global norm is larger; gives the norm from before.
+/// Scales all tensors by max_norm / norm when their global norm is larger; gives the norm from
+/// before.
 Value clip_global_norm(std::vector<Value>& tensors, double max_norm);
 
 }  // namespace sinter::ops

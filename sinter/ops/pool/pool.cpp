@@ -34,9 +34,10 @@ Dims fill_in(const Dims& given, const Dims& standard, std::int64_t least, std::s
 
 void check_rank(std::string_view op, const Shape& shape, int dims) {
   if (shape.rank() < dims + 1) {
-    throw ShapeError(fmt::format("{}: windows over {} dims need an input of rank {} or more, got {}; "
-                                 "add a channel dim",
-                                 op, dims, dims + 1, shape.str()));
+    throw ShapeError(
+        fmt::format("{}: windows over {} dims need an input of rank {} or more, got {}; "
+                    "add a channel dim",
+                    op, dims, dims + 1, shape.str()));
   }
 }
 
@@ -47,10 +48,12 @@ void check_same_shape(std::string_view op, const Shape& got, const Shape& expect
   }
 }
 
-// Positions [batch dims, window dims] and the tensor [the same batch dims, ...] that they point into.
+// Positions [batch dims, window dims] and the tensor [the same batch dims, ...] that they point
+// into.
 void check_pointed(std::string_view op, const Value& positions, const Shape& into, int dims) {
   if (!is_integer(positions.dtype())) {
-    throw DTypeError(fmt::format("{}: positions must be integers, got {}", op, name_of(positions.dtype())));
+    throw DTypeError(
+        fmt::format("{}: positions must be integers, got {}", op, name_of(positions.dtype())));
   }
   bool fits = positions.rank() == into.rank();
   for (int i = 0; fits && i < into.rank() - dims; ++i) {
@@ -69,8 +72,8 @@ void check_positions(std::string_view op, const Shape& shape, int dims) {
     plane *= shape[i];
   }
   if (plane > std::numeric_limits<std::int32_t>::max()) {
-    throw ShapeError(fmt::format("{}: {} elements in the window dims of {} are more than {}", op, plane,
-                                 shape.str(), std::numeric_limits<std::int32_t>::max()));
+    throw ShapeError(fmt::format("{}: {} elements in the window dims of {} are more than {}", op,
+                                 plane, shape.str(), std::numeric_limits<std::int32_t>::max()));
   }
 }
 
@@ -139,9 +142,10 @@ PoolWindow PoolWindow::resolved(std::string_view op) const {
   for (int i = 0; i < kernel.rank(); ++i) {
     const std::int64_t extent = (kernel[i] - 1) * window.dilation[i] + 1;
     if (window.padding_before[i] >= extent || window.padding_after[i] >= extent) {
-      throw ArgumentError(fmt::format("{}: padding {} and {} must be less than the {} elements that a "
-                                      "window covers",
-                                      op, window.padding_before[i], window.padding_after[i], extent));
+      throw ArgumentError(
+          fmt::format("{}: padding {} and {} must be less than the {} elements that a "
+                      "window covers",
+                      op, window.padding_before[i], window.padding_after[i], extent));
     }
   }
   return window;
@@ -155,12 +159,14 @@ Shape PoolWindow::output_shape(const Shape& shape, std::string_view op) const {
     const std::int64_t padded = size + padding_before[i] + padding_after[i];
     const std::int64_t extent = (kernel[i] - 1) * dilation[i] + 1;
     if (extent > padded || size < 1) {
-      throw ShapeError(fmt::format("{}: a window that covers {} elements does not fit a dim of size {} "
-                                   "(with padding) in {}",
-                                   op, extent, padded, shape.str()));
+      throw ShapeError(
+          fmt::format("{}: a window that covers {} elements does not fit a dim of size {} "
+                      "(with padding) in {}",
+                      op, extent, padded, shape.str()));
     }
     std::int64_t out = (padded - extent) / stride[i] + 1;
-    if (ceil_mode && (padded - extent) % stride[i] != 0 && out * stride[i] < size + padding_before[i]) {
+    if (ceil_mode && (padded - extent) % stride[i] != 0 &&
+        out * stride[i] < size + padding_before[i]) {
       ++out;
     }
     sizes.push_back(out);
@@ -186,10 +192,14 @@ void MaxPool::backward(GradCall& call) {
 void MaxPool::samples(SampleSink& sink) {
   sink.add(with_window<MaxPool>(window_of({2})), {distinct_sample({2, 3, 7})});
   sink.add(with_window<MaxPool>(window_of({2, 2})), {distinct_sample({2, 2, 6, 6})});
-  sink.add(with_window<MaxPool>(window_of({3, 2}, {2, 1}, {1, 1})), {distinct_sample({1, 2, 5, 6})});
-  sink.add(with_window<MaxPool>(window_of({2, 2}, {1, 1}, {}, {1, 2})), {distinct_sample({1, 1, 4, 4})});
-  sink.add(with_window<MaxPool>(window_of({2, 3}, {2, 2}, {}, {}, true)), {distinct_sample({2, 1, 5, 6})});
-  sink.add(with_window<MaxPool>(window_of({2, 2, 2}, {1, 2, 1})), {distinct_sample({1, 1, 3, 4, 3})});
+  sink.add(with_window<MaxPool>(window_of({3, 2}, {2, 1}, {1, 1})),
+           {distinct_sample({1, 2, 5, 6})});
+  sink.add(with_window<MaxPool>(window_of({2, 2}, {1, 1}, {}, {1, 2})),
+           {distinct_sample({1, 1, 4, 4})});
+  sink.add(with_window<MaxPool>(window_of({2, 3}, {2, 2}, {}, {}, true)),
+           {distinct_sample({2, 1, 5, 6})});
+  sink.add(with_window<MaxPool>(window_of({2, 2, 2}, {1, 2, 1})),
+           {distinct_sample({1, 1, 3, 4, 3})});
 }
 
 void MaxPoolGrad::infer(const OpCall& call, Specs& outputs) {
@@ -208,7 +218,8 @@ void MaxPoolGrad::backward(GradCall& call) {
   }
 }
 void MaxPoolGrad::samples(SampleSink& sink) {
-  sink.add(MaxPoolGrad{{2, 1, 4, 3}, 2}, {value_sample({2, 1, 2, 2}), index_sample({2, 1, 2, 2}, 12)});
+  sink.add(MaxPoolGrad{{2, 1, 4, 3}, 2},
+           {value_sample({2, 1, 2, 2}), index_sample({2, 1, 2, 2}, 12)});
 }
 
 void MaxPoolTake::infer(const OpCall& call, Specs& outputs) {
@@ -281,7 +292,8 @@ void AvgPoolGrad::samples(SampleSink& sink) {
 void AdaptiveAvgPool::infer(const OpCall& call, Specs& outputs) {
   const Value& x = call.inputs[0];
   check_domain(info.name, info.domain, x.dtype());
-  outputs.push_back({adaptive_shape(x.shape(), call.as<AdaptiveAvgPool>().size, info.name), x.dtype()});
+  outputs.push_back(
+      {adaptive_shape(x.shape(), call.as<AdaptiveAvgPool>().size, info.name), x.dtype()});
 }
 void AdaptiveAvgPool::backward(GradCall& call) {
   call.set(0, apply(AdaptiveAvgPoolGrad{call.op<AdaptiveAvgPool>().size, call.input_shape(0)},

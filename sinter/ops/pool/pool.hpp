@@ -11,13 +11,14 @@ namespace sinter::ops {
 /// How pooling windows lie on the last `kernel.rank()` dims; the dims before are a batch.
 struct PoolWindow {
   Dims kernel{};
-  Dims stride{};          ///< empty: the kernel's sizes
-  Dims padding_before{};  ///< empty: 0
-  Dims padding_after{};   ///< empty: as before
-  Dims dilation{};        ///< empty: 1
+  Dims stride{};           ///< empty: the kernel's sizes
+  Dims padding_before{};   ///< empty: 0
+  Dims padding_after{};    ///< empty: as before
+  Dims dilation{};         ///< empty: 1
   bool ceil_mode = false;  ///< also windows that start inside the input and run over its end
 
-  /// The same with defaults filled in; ArgumentError for lists of wrong length or numbers out of range.
+  /// The same with defaults filled in; ArgumentError for lists of wrong length or numbers out of
+  /// range.
   PoolWindow resolved(std::string_view op) const;
   /// The output's shape for an input of `shape`; `*this` must be resolved.
   Shape output_shape(const Shape& shape, std::string_view op) const;
@@ -33,9 +34,9 @@ struct PoolWindow {
   }
 };
 
-/// Outputs the maxima, and their i32 positions within the flattened window dims of the input. NaN is a
-/// maximum, among equal elements the first; padding never wins. A window of padding alone gives -inf
-/// and position -1.
+/// Outputs the maxima, and their i32 positions within the flattened window dims of the input. NaN
+/// is a maximum, among equal elements the first; padding never wins. A window of padding alone
+/// gives -inf and position -1.
 struct MaxPool : PoolWindow {
   static constexpr OpInfo info{.name = "max_pool",
                                .domain = Domain::floating,
@@ -47,8 +48,8 @@ struct MaxPool : PoolWindow {
   static void samples(SampleSink& sink);
 };
 
-/// (g, positions) -> zeros of `shape` to which each g is added at its position; the last `dims` dims of
-/// g are windows, as in MaxPool.
+/// (g, positions) -> zeros of `shape` to which each g is added at its position; the last `dims`
+/// dims of g are windows, as in MaxPool.
 struct MaxPoolGrad {
   static constexpr OpInfo info{.name = "max_pool_grad",
                                .domain = Domain::floating,
@@ -84,8 +85,8 @@ struct MaxPoolTake {
   }
 };
 
-/// Means of windows. With `count_include_pad` the padding counts as zeros, though not what `ceil_mode`
-/// adds beyond it. Has no dilation.
+/// Means of windows. With `count_include_pad` the padding counts as zeros, though not what
+/// `ceil_mode` adds beyond it. Has no dilation.
 struct AvgPool : PoolWindow {
   static constexpr OpInfo info{
       .name = "avg_pool", .domain = Domain::floating, .cheap = false, .tolerance = 4e-6};
@@ -132,8 +133,10 @@ struct AdaptiveAvgPool {
 
 /// The gradient of AdaptiveAvgPool's input, which has `shape`.
 struct AdaptiveAvgPoolGrad {
-  static constexpr OpInfo info{
-      .name = "adaptive_avg_pool_grad", .domain = Domain::floating, .cheap = false, .tolerance = 4e-6};
+  static constexpr OpInfo info{.name = "adaptive_avg_pool_grad",
+                               .domain = Domain::floating,
+                               .cheap = false,
+                               .tolerance = 4e-6};
   Dims size;
   Shape shape;
   static void infer(const OpCall& call, Specs& outputs);

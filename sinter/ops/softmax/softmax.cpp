@@ -17,13 +17,15 @@ void infer_along(const OpCall& call, Specs& outputs, const AlongDim& op, std::st
   outputs.push_back({x.shape(), x.dtype()});
 }
 
-void infer_along_pair(const OpCall& call, Specs& outputs, const AlongDim& op, std::string_view name) {
+void infer_along_pair(const OpCall& call, Specs& outputs, const AlongDim& op,
+                      std::string_view name) {
   infer_along(call, outputs, op, name);
   const Value& y = call.inputs[0];
   const Value& g = call.inputs[1];
   if (!(g.shape() == y.shape()) || g.dtype() != y.dtype()) {
-    throw ShapeError(fmt::format("{}: result {} {} and gradient {} {} must agree", name, y.shape().str(),
-                                 name_of(y.dtype()), g.shape().str(), name_of(g.dtype())));
+    throw ShapeError(fmt::format("{}: result {} {} and gradient {} {} must agree", name,
+                                 y.shape().str(), name_of(y.dtype()), g.shape().str(),
+                                 name_of(g.dtype())));
   }
 }
 
@@ -73,7 +75,8 @@ void LogSoftmax::infer(const OpCall& call, Specs& outputs) {
   infer_along(call, outputs, call.as<LogSoftmax>(), info.name);
 }
 void LogSoftmax::backward(GradCall& call) {
-  call.set(0, apply(along<LogSoftmaxGrad>(call.op<LogSoftmax>().dim), {call.output(), call.grad()}));
+  call.set(0,
+           apply(along<LogSoftmaxGrad>(call.op<LogSoftmax>().dim), {call.output(), call.grad()}));
 }
 void LogSoftmax::decompose(const OpCall& call, Outputs& outputs) {
   const Value& x = call.inputs[0];
@@ -144,7 +147,9 @@ void LogSumExp::samples(SampleSink& sink) {
   sink.add(LogSumExp{}, {value_sample({2, 3})});
 }
 
-Value softmax(const Value& x, int dim, SourceLoc where) { return apply(along<Softmax>(dim), {x}, where); }
+Value softmax(const Value& x, int dim, SourceLoc where) {
+  return apply(along<Softmax>(dim), {x}, where);
+}
 Value log_softmax(const Value& x, int dim, SourceLoc where) {
   return apply(along<LogSoftmax>(dim), {x}, where);
 }

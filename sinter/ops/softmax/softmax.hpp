@@ -88,7 +88,8 @@ Value softmin(const Value& x, int dim = -1, SourceLoc where = SourceLoc::current
 /// exp(x) / (1 + sum(exp(x))): all weights may be near zero. [0, 0] gives 1/3 each.
 Value quiet_softmax(const Value& x, int dim = -1, SourceLoc where = SourceLoc::current());
 /// x / max(norm, eps) along a dim; zeros stay zeros.
-Value normalize(const Value& x, int dim = -1, double eps = 1e-12, SourceLoc where = SourceLoc::current());
+Value normalize(const Value& x, int dim = -1, double eps = 1e-12,
+                SourceLoc where = SourceLoc::current());
 /// The first half along `dim` times the sigmoid of the second. ShapeError for an odd size.
 Value glu(const Value& x, int dim = -1, SourceLoc where = SourceLoc::current());
 

@@ -14,8 +14,8 @@ SINTER_FORCE_INLINE T rsqrt_of(T x) {
 }
 
 template <class T>
-void rows(const T* x, const T* weight, const T* bias, T* y, T* mean, T* rstd, int64_t rows, int64_t n,
-          double eps, bool centred) {
+void rows(const T* x, const T* weight, const T* bias, T* y, T* mean, T* rstd, int64_t rows,
+          int64_t n, double eps, bool centred) {
   using V = lanes_of<T>;
   for (int64_t r = 0; r < rows; ++r, x += n, y += n) {
     const T m = centred ? sum_chunks<T>(n, [&](auto c) { return c.load(x); }) / T(n) : T(0);
@@ -29,7 +29,8 @@ void rows(const T* x, const T* weight, const T* bias, T* y, T* mean, T* rstd, in
         c.store(fma((c.load(x) - V(m)) * V(factor), c.load(weight), c.load(bias)), y);
       });
     } else if (weight) {
-      for_chunks<T>(n, [&](auto c) { c.store((c.load(x) - V(m)) * V(factor) * c.load(weight), y); });
+      for_chunks<T>(n,
+                    [&](auto c) { c.store((c.load(x) - V(m)) * V(factor) * c.load(weight), y); });
     } else {
       for_chunks<T>(n, [&](auto c) { c.store((c.load(x) - V(m)) * V(factor), y); });
     }
@@ -41,15 +42,16 @@ void rows(const T* x, const T* weight, const T* bias, T* y, T* mean, T* rstd, in
 }
 
 template <class T>
-void rows_grad(const T* g, const T* x, const T* weight, const T* mean, const T* rstd, T* dx, T* dweight,
-               T* dbias, int64_t rows, int64_t n) {
+void rows_grad(const T* g, const T* x, const T* weight, const T* mean, const T* rstd, T* dx,
+               T* dweight, T* dbias, int64_t rows, int64_t n) {
   using V = lanes_of<T>;
   for (int64_t r = 0; r < rows; ++r, g += n, x += n, dx += n) {
     const V m = mean ? mean[r] : T(0);
     const V factor = rstd[r];
     const auto h = [&](auto c) { return weight ? c.load(g) * c.load(weight) : c.load(g); };
     const V sum = mean ? sum_chunks<T>(n, h) / T(n) : T(0);
-    const V along = sum_chunks<T>(n, [&](auto c) { return h(c) * (c.load(x) - m) * factor; }) / T(n);
+    const V along =
+        sum_chunks<T>(n, [&](auto c) { return h(c) * (c.load(x) - m) * factor; }) / T(n);
     for_chunks<T>(n, [&](auto c) {
       const V xhat = (c.load(x) - m) * factor;
       c.store((h(c) - sum - xhat * along) * factor, dx);
@@ -79,7 +81,8 @@ SINTER_FORCE_INLINE void for_pieces(int64_t runs, int64_t run, int64_t stride, F
 
 // Sums about the mean of the first piece, which is close enough to the whole's.
 template <class T>
-void channel_statistics(const T* x, int64_t runs, int64_t run, int64_t stride, T* mean, T* variance) {
+void channel_statistics(const T* x, int64_t runs, int64_t run, int64_t stride, T* mean,
+                        T* variance) {
   using V = lanes_of<T>;
   const int64_t head = run < block ? run : block;
   const T shift = sum_chunks<T>(head, [&](auto c) { return c.load(x); }) / T(head);
@@ -115,7 +118,8 @@ void channel_statistics(const T* x, int64_t runs, int64_t run, int64_t stride, T
 }
 
 template <class T>
-void channel_affine(const T* x, T* y, int64_t runs, int64_t run, int64_t stride, T mean, T scale, T shift) {
+void channel_affine(const T* x, T* y, int64_t runs, int64_t run, int64_t stride, T mean, T scale,
+                    T shift) {
   using V = lanes_of<T>;
   for (int64_t r = 0; r < runs; ++r, x += stride, y += stride) {
     for_chunks<T>(run, [&](auto c) { c.store(fma(c.load(x) - V(mean), V(scale), V(shift)), y); });
@@ -123,8 +127,8 @@ void channel_affine(const T* x, T* y, int64_t runs, int64_t run, int64_t stride,
 }
 
 template <class T>
-void channel_sums(const T* g, const T* x, int64_t runs, int64_t run, int64_t stride, T mean, double* sum_g,
-                  double* sum_gx) {
+void channel_sums(const T* g, const T* x, int64_t runs, int64_t run, int64_t stride, T mean,
+                  double* sum_g, double* sum_gx) {
   using V = lanes_of<T>;
   *sum_g = 0;
   *sum_gx = 0;
@@ -154,8 +158,8 @@ void channel_sums(const T* g, const T* x, int64_t runs, int64_t run, int64_t str
 }
 
 template <class T>
-void channel_grad(const T* g, const T* x, T* dx, int64_t runs, int64_t run, int64_t stride, T mean, T a, T b,
-                  T c) {
+void channel_grad(const T* g, const T* x, T* dx, int64_t runs, int64_t run, int64_t stride, T mean,
+                  T a, T b, T c) {
   using V = lanes_of<T>;
   for (int64_t r = 0; r < runs; ++r, g += stride, x += stride, dx += stride) {
     for_chunks<T>(run, [&](auto at) {
@@ -167,7 +171,8 @@ void channel_grad(const T* g, const T* x, T* dx, int64_t runs, int64_t run, int6
 // ---- channels side by side ----
 
 template <class T>
-void columns_statistics(const T* x, int64_t rows, int64_t stride, int64_t count, T* mean, T* variance) {
+void columns_statistics(const T* x, int64_t rows, int64_t stride, int64_t count, T* mean,
+                        T* variance) {
   for_chunks<T>(count, [&](auto c) {
     using V = lanes_of<T>;
     V sum(T(0));
@@ -200,8 +205,8 @@ void columns_affine(const T* x, T* y, int64_t rows, int64_t stride, int64_t coun
 }
 
 template <class T>
-void columns_sums(const T* g, const T* x, int64_t rows, int64_t stride, int64_t count, const T* mean,
-                  double* sum_g, double* sum_gx) {
+void columns_sums(const T* g, const T* x, int64_t rows, int64_t stride, int64_t count,
+                  const T* mean, double* sum_g, double* sum_gx) {
   for (int64_t i = 0; i < count; ++i) {
     sum_g[i] = 0;
     sum_gx[i] = 0;
@@ -215,11 +220,12 @@ void columns_sums(const T* g, const T* x, int64_t rows, int64_t stride, int64_t 
 }
 
 template <class T>
-void columns_grad(const T* g, const T* x, T* dx, int64_t rows, int64_t stride, int64_t count, const T* mean,
-                  const T* a, const T* b, const T* c) {
+void columns_grad(const T* g, const T* x, T* dx, int64_t rows, int64_t stride, int64_t count,
+                  const T* mean, const T* a, const T* b, const T* c) {
   for (int64_t r = 0; r < rows; ++r, g += stride, x += stride, dx += stride) {
     for_chunks<T>(count, [&](auto at) {
-      at.store(fma(at.load(g), at.load(a), fma(at.load(x) - at.load(mean), at.load(b), at.load(c))), dx);
+      at.store(fma(at.load(g), at.load(a), fma(at.load(x) - at.load(mean), at.load(b), at.load(c))),
+               dx);
     });
   }
 }

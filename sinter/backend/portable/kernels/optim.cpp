@@ -13,8 +13,8 @@ SINTER_FORCE_INLINE lanes_of<T> sqrt_lanes(lanes_of<T> x) {
 }
 
 template <class T>
-void sgd(const SgdArgs<T>& a, const T* p_in, const T* g, const T* buffer_in, T* p_out, T* buffer_out,
-         int64_t n) {
+void sgd(const SgdArgs<T>& a, const T* p_in, const T* g, const T* buffer_in, T* p_out,
+         T* buffer_out, int64_t n) {
   using V = lanes_of<T>;
   const SgdArgs<T> k = a;
   for_chunks<T>(n, [&](auto c) {
@@ -30,8 +30,8 @@ void sgd(const SgdArgs<T>& a, const T* p_in, const T* g, const T* buffer_in, T* 
 }
 
 template <class T>
-void adam(const AdamArgs<T>& a, const T* p_in, const T* g, const T* m_in, const T* v_in, const T* most_in,
-          T* p_out, T* m_out, T* v_out, T* most_out, int64_t n) {
+void adam(const AdamArgs<T>& a, const T* p_in, const T* g, const T* m_in, const T* v_in,
+          const T* most_in, T* p_out, T* m_out, T* v_out, T* most_out, int64_t n) {
   using V = lanes_of<T>;
   const AdamArgs<T> k = a;
   const V keep1(T(1) - k.beta1);

@@ -75,14 +75,15 @@ SINTER_FORCE_INLINE void max_one(const PoolShape& s, const T* x, Taps tz, Taps t
 
 // Windows ox … ox + n - 1 of a row, all of whose taps lie inside along x.
 template <class T>
-SINTER_FORCE_INLINE void max_lanes(const PoolShape& s, const T* x, Taps tz, Taps ty, int64_t ox, int n, T* y,
-                                   int32_t* at) {
+SINTER_FORCE_INLINE void max_lanes(const PoolShape& s, const T* x, Taps tz, Taps ty, int64_t ox,
+                                   int n, T* y, int32_t* at) {
   using V = lanes_of<T>;
   using L = typename simd_mask<T, native_lanes<T>>::lane;
   using I = simd<L, native_lanes<T>>;
   const int64_t left = ox * s.stride[2] - s.padding[2];
   V best(T(-__builtin_inff()));
-  I position(L(((tz.at + tz.first * s.dilation[0]) * s.in[1] + ty.at + ty.first * s.dilation[1]) * s.in[2]));
+  I position(L(((tz.at + tz.first * s.dilation[0]) * s.in[1] + ty.at + ty.first * s.dilation[1]) *
+               s.in[2]));
   for (int64_t kz = tz.first; kz < tz.last; ++kz) {
     for (int64_t ky = ty.first; ky < ty.last; ++ky) {
       const int64_t row =
@@ -112,9 +113,10 @@ SINTER_FORCE_INLINE V odd_lanes(V a, V b, detail::seq<I...>) {
   return __builtin_shufflevector(a, b, int(2 * I + 1)...);
 }
 
-// Windows of 2 x 2 side by side on a plane `width` wide: `n` outputs from input `i` on. Reads at most
-// one vector past the elements it needs, which every buffer allows.
-SINTER_FORCE_INLINE void max_quads(const float* x, int64_t width, int64_t i, int n, float* y, int32_t* at) {
+// Windows of 2 x 2 side by side on a plane `width` wide: `n` outputs from input `i` on. Reads at
+// most one vector past the elements it needs, which every buffer allows.
+SINTER_FORCE_INLINE void max_quads(const float* x, int64_t width, int64_t i, int n, float* y,
+                                   int32_t* at) {
   constexpr int W = native_lanes<float>;
   using S = typename detail::make_seq<W>::type;
   const auto load = [&](const float* p, vf& even, vf& odd) {
@@ -161,8 +163,8 @@ void max_pool_quads(const PoolShape& s, const float* x, float* y, int32_t* at, i
 bool is_quads(const PoolShape& s) {
   bool quads = s.in[0] == 1 && s.kernel[0] == 1 && s.out[0] == 1;
   for (int d = 1; d < 3; ++d) {
-    quads = quads && s.kernel[d] == 2 && s.stride[d] == 2 && s.padding[d] == 0 && s.dilation[d] == 1 &&
-            2 * s.out[d] <= s.in[d];
+    quads = quads && s.kernel[d] == 2 && s.stride[d] == 2 && s.padding[d] == 0 &&
+            s.dilation[d] == 1 && 2 * s.out[d] <= s.in[d];
   }
   return quads;
 }

@@ -15,8 +15,9 @@ SINTER_FORCE_INLINE T log_scalar(T x) {
 // A NaN may be lost here: it comes back by the sum of exponentials.
 template <class T>
 T row_max(const T* x, int64_t n) {
-  return hmax(join_chunks<T>(n, -__builtin_inff(), [&](auto c) { return c.load(x); },
-                             [](auto a, auto b) { return max(a, b); }));
+  return hmax(join_chunks<T>(
+      n, -__builtin_inff(), [&](auto c) { return c.load(x); },
+      [](auto a, auto b) { return max(a, b); }));
 }
 template <class T>
 T row_exp_sum(const T* x, int64_t n, T top) {
@@ -67,7 +68,9 @@ template <class T>
 void row_probability(const T* x, T* dx, int64_t n, T lse, T scale, T offset, const T* weights) {
   if (weights) {
     for_chunks<T>(n, [&](auto c) {
-      c.store(exp(c.load(x) - lanes_of<T>(lse)) * lanes_of<T>(scale) - c.load(weights) * lanes_of<T>(offset), dx);
+      c.store(exp(c.load(x) - lanes_of<T>(lse)) * lanes_of<T>(scale) -
+                  c.load(weights) * lanes_of<T>(offset),
+              dx);
     });
   } else {
     for_chunks<T>(n, [&](auto c) {
@@ -78,8 +81,8 @@ void row_probability(const T* x, T* dx, int64_t n, T lse, T scale, T offset, con
 
 // ---- columns: each vector holds neighbouring columns ----
 
-// The maximum of each column and the sum of exponentials below it, in one pass: `block` rows at a time,
-// the sum so far is brought to the new maximum.
+// The maximum of each column and the sum of exponentials below it, in one pass: `block` rows at a
+// time, the sum so far is brought to the new maximum.
 template <class T>
 void column_sums(const T* x, int64_t n, int64_t inner, int64_t count, T* top, T* sum) {
   using V = lanes_of<T>;
@@ -127,7 +130,8 @@ void columns(const T* x, T* y, int64_t n, int64_t inner, int64_t count, bool log
 }
 
 template <class T>
-void columns_grad(const T* y, const T* g, T* dx, int64_t n, int64_t inner, int64_t count, bool logarithm) {
+void columns_grad(const T* y, const T* g, T* dx, int64_t n, int64_t inner, int64_t count,
+                  bool logarithm) {
   alignas(64) T sum[max_columns];
   for_chunks<T>(count, [&](auto c) { c.store(lanes_of<T>(T(0)), sum); });
   for (int64_t i = 0; i < n; ++i) {

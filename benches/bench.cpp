@@ -146,31 +146,34 @@ struct Participant {
 
 constexpr double slice_seconds = 0.02;
 
-/// Warms up, and chooses how many iterations make a slice long enough to time.
-void calibrate(Participant& participant) {
-  participant.time(1);
-  double seconds = participant.time(participant.iterations);
+/// Warms up, and chooses how many iterations make a slice long enough to time. Gives its seconds.
+double calibrate(Participant& participant) {
+  double seconds = participant.time(1);
+  if (seconds > 1) {
+    return seconds;  // A warm-up of its own would cost too much.
+  }
+  seconds = participant.time(participant.iterations);
   while (seconds < slice_seconds && participant.iterations < (1L << 28)) {
     const double factor = std::min(100.0, 1.2 * slice_seconds / std::max(seconds, 1e-9));
     participant.iterations = static_cast<long>(
         std::ceil(static_cast<double>(participant.iterations) * std::max(factor, 1.5)));
     seconds = participant.time(participant.iterations);
   }
+  return seconds;
 }
 
 void take_rounds(std::vector<Participant>& participants, const Options& options) {
   double one_round = 0;
   for (Participant& participant : participants) {
     try {
-      calibrate(participant);
-      const double seconds = participant.time(participant.iterations);
-      one_round = std::max(one_round, seconds);
+      one_round = std::max(one_round, calibrate(participant));
     } catch (const std::exception& error) {
       participant.failure = error.what();
     }
   }
-  const int rounds =
-      static_cast<int>(std::clamp(options.seconds / std::max(one_round, 1e-3), 5.0, 101.0)) | 1;
+  const int rounds = static_cast<int>(std::clamp(options.seconds / std::max(one_round, 1e-3),
+                                                 one_round > 2 ? 3.0 : 5.0, 101.0)) |
+                     1;
   for (int round = 0; round < rounds; ++round) {
     for (Participant& participant : participants) {
       if (!participant.failure.empty()) {

@@ -120,6 +120,7 @@ int run(const Options& options) {
     std::printf("no peers in %s; ./dev bench --setup installs them\n", peers_folder().c_str());
   }
   std::printf("milliseconds; peak_* rows MiB, build rows seconds\n%s\n", table_header().c_str());
+  std::fflush(stdout);
   for (const Row& row : rows) {
     const Result result = bench.measure(row);
     std::printf("%s\n", to_table_line(result).c_str());

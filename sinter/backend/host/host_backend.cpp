@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "sinter/base/error.hpp"
+#include "sinter/ops/functions.hpp"
 
 namespace sinter::backend {
 namespace {
@@ -16,7 +17,7 @@ Value run_view(const OpCall& call) {
   Layout layout;
   Value input = call.inputs[0];
   if (!call.def->view(call, host(input).layout(), layout)) {
-    input = dense(input);
+    input = ops::contiguous(input);
     const bool fits = call.def->view(call, host(input).layout(), layout);
     SINTER_ASSERT(fits);
   }

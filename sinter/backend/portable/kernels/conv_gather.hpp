@@ -132,6 +132,7 @@ struct PositionTile {
   const float* a;
   const float* b;
   const PhaseTaps* taps;
+  int64_t first_tap, last_tap;  ///< the others read only padding
   int64_t blocks, block_stride, last_channels;
   const float* bias;  ///< at the tile's first output channel, or null
   float* out;         ///< first channel, first position
@@ -156,11 +157,12 @@ __attribute__((noinline)) void position_tile(const PositionTile& p) {
       acc[i][j] = start;
     }
   }
-  const float* b = p.b;
+  const int64_t taps = p.taps->count;
   for (int64_t cb = 0; cb < p.blocks; ++cb) {
     const int64_t cn = cb + 1 < p.blocks ? channel_block : p.last_channels;
     const float* image = p.a + cb * p.block_stride;
-    for (int64_t t = 0; t < p.taps->count; ++t) {
+    const float* b = p.b + (cb * channel_block * taps + p.first_tap * cn) * conv_cols;
+    for (int64_t t = p.first_tap; t < p.last_tap; ++t) {
       multiply_tile<float, R, tile_vectors, false>(acc, cn, image + p.taps->taps[t].offset,
                                                    channel_block, 1, b, conv_cols, 0);
       b += cn * conv_cols;
@@ -225,6 +227,18 @@ inline void run_blocked(const Gather& g, const ChunkWork& w) {
     p.bias = w.bias == nullptr ? nullptr : w.bias + o;
     p.channels = min64(conv_cols, g.o - o);
     for (int64_t i = w.i0; i < w.i1; ++i) {
+      auto inside = [&](int64_t t) {
+        const int64_t y = i * g.is_h + w.taps->taps[t].row;
+        return y >= 0 && y < g.in_h;
+      };
+      p.first_tap = 0;
+      p.last_tap = w.taps->count;
+      while (p.first_tap < p.last_tap && !inside(p.first_tap)) {
+        ++p.first_tap;
+      }
+      while (p.first_tap < p.last_tap && !inside(p.last_tap - 1)) {
+        --p.last_tap;
+      }
       for (int64_t q = 0; q < tiles; ++q) {
         const int64_t j = w.cols * q / tiles;
         p.a = w.image + (i - w.i0) * g.is_h * g.row_stride() + j * channel_block;

@@ -50,6 +50,7 @@ struct Gather {
 struct Tap {
   int64_t offset;
   int64_t index;
+  int64_t row;  ///< dh: ascending or descending along the list
 };
 
 inline int64_t floor_div(int64_t a, int64_t b) { return a >= 0 ? a / b : -((-a + b - 1) / b); }
@@ -138,6 +139,7 @@ inline int64_t list_taps(const ConvShape& s, const Gather& g, bool forward, int6
       taps[count].offset =
           (dh - g.lo_h) * g.row_stride() + (col % g.is_w * g.pad_w + col / g.is_w) * g.block();
       taps[count].index = h * g.kw + w;
+      taps[count].row = dh;
       ++count;
     }
   }

@@ -160,7 +160,8 @@ SINTER_FORCE_INLINE void dot_positions(const float* const (&x)[dot_taps], int64_
     }
 #pragma GCC unroll 16
     for (int t = 0; t < dot_taps; ++t) {
-      const S v = load(x[t] + xo);
+      S v = load(x[t] + xo);
+      pin(v);  // such loads often straddle cache lines: once is enough
 #pragma GCC unroll 4
       for (int i = 0; i < R; ++i) {
         acc[i][t] = fma(g[i], v, acc[i][t]);

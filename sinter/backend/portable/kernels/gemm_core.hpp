@@ -11,7 +11,7 @@ namespace {
 
 template <class T>
 struct GemmBlocks {
-  static constexpr int64_t kc = 384 * 4 / int(sizeof(T));
+  static constexpr int64_t kc = (vector_bytes == 64 ? 512 : 384) * 4 / int(sizeof(T));
   static constexpr int64_t mc = vector_bytes == 64 ? 24 * tile_rows : 32 * tile_rows;
   static constexpr int64_t nc = 96 * tile_cols<T>;
 };
@@ -88,17 +88,29 @@ void pack_b(const T* b, int64_t row, int64_t col, int64_t cols, int64_t kc, T* o
   constexpr int W = native_lanes<T>;
   constexpr int NR = tile_cols<T>;
   using S = simd<T, W>;
-  for (int64_t j = 0; j < cols; j += NR, out += NR * kc) {
-    const int64_t width = min64(NR, cols - j);
-    const T* src = b + j * col;
-    if (col == 1 && width == NR) {
-      for (int64_t p = 0; p < kc; ++p) {
+  int64_t j = 0;
+  if (col == 1) {
+    // A few rows at a time across all panels: the source is read along its rows.
+    constexpr int64_t band = 16;
+    const int64_t whole = cols / NR * NR;
+    for (int64_t p0 = 0; p0 < kc; p0 += band) {
+      const int64_t p1 = min64(p0 + band, kc);
+      for (int64_t q = 0; q < whole; q += NR) {
+        for (int64_t p = p0; p < p1; ++p) {
 #pragma GCC unroll 4
-        for (int v = 0; v < tile_vectors; ++v) {
-          S::load(src + p * row + v * W).store(out + p * NR + v * W);
+          for (int v = 0; v < tile_vectors; ++v) {
+            S::load(b + p * row + q + v * W).store(out + q * kc + p * NR + v * W);
+          }
         }
       }
-    } else if (col == 1) {
+    }
+    out += whole * kc;
+    j = whole;
+  }
+  for (; j < cols; j += NR, out += NR * kc) {
+    const int64_t width = min64(NR, cols - j);
+    const T* src = b + j * col;
+    if (col == 1) {
       for (int64_t p = 0; p < kc; ++p) {
         for (int v = 0; v < tile_vectors; ++v) {
           const int n = int(min64(max64(width - v * W, 0), W));
@@ -182,6 +194,13 @@ void gemm_packed(const Gemm<T>& g, void* scratch) {
           for (int64_t q = 0; q < panels; ++q) {
             const int64_t i = mc * q / panels;
             const int64_t height = mc * (q + 1) / panels - i;
+            if (j + NR < nc) {  // bring the next panel of B closer, a share with each tile
+              const char* next = reinterpret_cast<const char*>(pb + (j + NR) * kc);
+              const int64_t lines = NR * kc * int64_t(sizeof(T)) / 64;
+              for (int64_t x = lines * q / panels; x < lines * (q + 1) / panels; ++x) {
+                __builtin_prefetch(next + x * 64, 0, 2);
+              }
+            }
             TileOut<T> o;
             o.c = g.c + (ic + i) * g.c_row + jc + j;
             o.ld = g.c_row;

@@ -251,6 +251,18 @@ SINTER_FORCE_INLINE simd<T, N> fma(simd<T, N> a, simd<T, N> b, simd<T, N> c) {
   return simd<T, N>(a.v * b.v + c.v);
 }
 
+/// Keeps x in a register: stops the compiler from folding one load into several instructions.
+template <class T, int N>
+SINTER_FORCE_INLINE void pin(simd<T, N>& x) {
+#if defined(__AVX512F__)
+  asm("" : "+v"(x.v));
+#elif defined(__SSE2__)
+  asm("" : "+x"(x.v));
+#else
+  (void)x;
+#endif
+}
+
 /// Smaller of two lanes; the second if either is NaN (x86 rule). Use minimum() for NaN propagation.
 template <class T, int N>
 SINTER_FORCE_INLINE simd<T, N> min(simd<T, N> a, simd<T, N> b) {

@@ -12,10 +12,12 @@
 #include "sinter/ops/derived/shapes.hpp"
 #include "sinter/ops/functions.hpp"
 #include "sinter/ops/index/index.hpp"
+#include "sinter/ops/index/update.hpp"
 #include "sinter/ops/join/join.hpp"
 #include "sinter/ops/op.hpp"
 #include "sinter/ops/random/random.hpp"
 #include "sinter/ops/sort/sort.hpp"
+#include "sinter/ops/view.hpp"
 
 namespace sinter::detail {
 namespace {
@@ -29,6 +31,18 @@ Value number_beside(const Value& like, Scalar scalar, std::string_view op) {
                                  op, scalar.floating, name_of(like.dtype())));
   }
   return like.backend().scalar(scalar, like.dtype());
+}
+
+// Runs an op that may reuse the memory of its first input.
+template <class Op>
+Value overwrite(const Op& op, Value x, std::initializer_list<Value> others,
+                SourceLoc where = SourceLoc::current()) {
+  SmallVector<Value, 4> inputs;
+  inputs.push_back(std::move(x));
+  for (const Value& other : others) {
+    inputs.push_back(other);
+  }
+  return std::move(apply(op, std::span<const Value>(inputs.data(), inputs.size()), 1, where)[0]);
 }
 
 }  // namespace
@@ -55,6 +69,9 @@ Value run(OpCode code, Value&& x, SourceLoc where) {
 }
 Value run(OpCode code, Value x, const Operand& y) {
   const OpDef& def = op_def(code);
+  if (!x || (y.value && !*y.value)) {
+    throw ArgumentError(fmt::format("{}: an operand is an empty tensor; it was moved from or never set", def.name));
+  }
   Value second = y.value ? *y.value : number_beside(x, y.scalar, def.name);
   const Value inputs[] = {std::move(x), std::move(second)};
   return std::move(execute(def, nullptr, inputs, 1, y.where)[0]);
@@ -178,14 +195,29 @@ Value slice(const Value& x, std::span<const SliceItem> items) {
   const ResolvedSlice s = resolve_slice(x.shape(), items);
   return ops::reshape(ops::slice(x, s.starts, s.lengths, s.steps), s.result);
 }
-Value slice_assign(const Value& x, std::span<const SliceItem> items, const Value& values) {
+Value slice_assign(Value x, std::span<const SliceItem> items, const Value& values) {
   const ResolvedSlice s = resolve_slice(x.shape(), items);
   // Dropped dims are put back with size 1, so that the values line up with the others.
   Value placed = values;
   if (values.shape() == s.result) {
     placed = ops::reshape(values, s.lengths);
   }
-  return ops::slice_assign(x, placed, s.starts, s.lengths, s.steps);
+  return overwrite(ops::SliceAssign{s.starts, s.lengths, s.steps, false}, std::move(x), {std::move(placed)});
+}
+Value select_assign(Value x, std::int64_t dim, const Value& index, const Value& values, IndexUpdate update,
+                    SourceLoc where) {
+  return overwrite(ops::SelectAssign{dim, update}, std::move(x), {index, values}, where);
+}
+Value scatter(Value x, std::int64_t dim, const Value& index, const Value& values, IndexUpdate update,
+              SourceLoc where) {
+  return overwrite(ops::Scatter{dim, update}, std::move(x), {index, values}, where);
+}
+Value scatter_nd(Value x, const Value& index, const Value& values, IndexUpdate update, SourceLoc where) {
+  return overwrite(ops::ScatterNd{update}, std::move(x), {index, values}, where);
+}
+Value choose(const Value& mask, const Value& a, Value x, SourceLoc where) {
+  const Value inputs[] = {mask, a, std::move(x)};
+  return std::move(execute(op_def(OpCode::where), nullptr, inputs, 4, where)[0]);
 }
 HostData read(const Value& value) { return value.backend().read(value); }
 Scalar item(const Value& value) {

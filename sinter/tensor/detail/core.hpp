@@ -62,7 +62,15 @@ Value slice(const Value& x, std::span<const SliceItem> items);
 /// One position of a dim as a slice that keeps it; IndexError outside.
 SliceItem one_position(const Value& x, int dim, std::int64_t position);
 Value slice_dim(const Value& x, int dim, const SliceItem& item);
-Value slice_assign(const Value& x, std::span<const SliceItem> items, const Value& values);
+// These may overwrite an `x` that is moved in and has no other handle.
+Value slice_assign(Value x, std::span<const SliceItem> items, const Value& values);
+Value select_assign(Value x, std::int64_t dim, const Value& index, const Value& values, IndexUpdate update,
+                    SourceLoc where);
+Value scatter(Value x, std::int64_t dim, const Value& index, const Value& values, IndexUpdate update,
+              SourceLoc where);
+Value scatter_nd(Value x, const Value& index, const Value& values, IndexUpdate update, SourceLoc where);
+/// `a` where the mask holds, else `x`.
+Value choose(const Value& mask, const Value& a, Value x, SourceLoc where);
 HostData read(const Value& value);
 /// The one element; ShapeError for more.
 Scalar item(const Value& value);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Methods of Tensor that read and write by position, index or mask.
+// Methods of Tensor that read and write by position, index or mask. Those that write give a copy, or the tensor
+// itself where it is a temporary that has no other handle: `x = std::move(x).slice_fill(0, range(0, 2))`.
 #pragma once
 
 #include "sinter/tensor/detail/core.hpp"
@@ -17,6 +18,7 @@ class IndexMethods {
   using Vector = Tensor<rank_or_dynamic<D, 1>, IndexKind>;
   using Mask = Tensor<D, kind_or_any<K, Bool>>;
   const Value& self() const { return static_cast<const Self*>(this)->value(); }
+  Value take_self() { return std::move(static_cast<Self&>(*this)).value(); }
 
  public:
   /// Python's slicing: `x.slice(range(0, -1), all, 3)`. An integer drops its dim; dims not named stay whole.
@@ -29,16 +31,27 @@ class IndexMethods {
   }
   /// A copy in which the slice holds `values`, which broadcast to it: `x.slice_assign(y, range(0, 2), all)`.
   template <class V, class... Items>
-  [[nodiscard]] Self slice_assign(const V& values, Items... items) const {
+  [[nodiscard]] Self slice_assign(const V& values, Items... items) const& {
     const SliceItem list[] = {SliceItem(items)..., SliceItem(none, none, 1)};
     return Self(detail::slice_assign(self(), {list, sizeof...(Items)}, values.value()));
   }
+  template <class V, class... Items>
+  [[nodiscard]] Self slice_assign(const V& values, Items... items) && {
+    const SliceItem list[] = {SliceItem(items)..., SliceItem(none, none, 1)};
+    return Self(detail::slice_assign(take_self(), {list, sizeof...(Items)}, values.value()));
+  }
   /// A copy in which the slice holds one number.
   template <class... Items>
-  [[nodiscard]] Self slice_fill(Scalar fill, Items... items) const {
+  [[nodiscard]] Self slice_fill(Scalar fill, Items... items) const& {
     const SliceItem list[] = {SliceItem(items)..., SliceItem(none, none, 1)};
-    return Self(
-        detail::slice_assign(self(), {list, sizeof...(Items)}, detail::number(self(), fill, "slice_fill")));
+    const Value filled = detail::number(static_cast<const Self*>(this)->value(), fill, "slice_fill");
+    return Self(detail::slice_assign(self(), {list, sizeof...(Items)}, filled));
+  }
+  template <class... Items>
+  [[nodiscard]] Self slice_fill(Scalar fill, Items... items) && {
+    const SliceItem list[] = {SliceItem(items)..., SliceItem(none, none, 1)};
+    const Value filled = detail::number(static_cast<const Self*>(this)->value(), fill, "slice_fill");
+    return Self(detail::slice_assign(take_self(), {list, sizeof...(Items)}, filled));
   }
   /// The slice of one dim: `x.slice_dim(1, range(0, none, 2))`.
   [[nodiscard]] Self slice_dim(int dim, const SliceItem& item) const {
@@ -62,8 +75,13 @@ class IndexMethods {
   /// A copy with slices of `dim` written where `select` would read them; repeated indices act in order.
   [[nodiscard]] Self select_assign(int dim, const Vector& index, const Self& values,
                                    IndexUpdate update = IndexUpdate::add,
-                                   SourceLoc where = SourceLoc::current()) const {
-    return Self(ops::select_assign(self(), dim, index.value(), values.value(), update, where));
+                                   SourceLoc where = SourceLoc::current()) const& {
+    return Self(detail::select_assign(self(), dim, index.value(), values.value(), update, where));
+  }
+  [[nodiscard]] Self select_assign(int dim, const Vector& index, const Self& values,
+                                   IndexUpdate update = IndexUpdate::add,
+                                   SourceLoc where = SourceLoc::current()) && {
+    return Self(detail::select_assign(take_self(), dim, index.value(), values.value(), update, where));
   }
   /// For dim 1: out[i, j, k] = x[i, index[i, j, k], k].
   [[nodiscard]] Self gather(int dim, const Index& index, SourceLoc where = SourceLoc::current()) const {
@@ -72,8 +90,13 @@ class IndexMethods {
   /// A copy with `values` written where `gather` would read them.
   [[nodiscard]] Self scatter(int dim, const Index& index, const Self& values,
                              IndexUpdate update = IndexUpdate::add,
-                             SourceLoc where = SourceLoc::current()) const {
-    return Self(ops::scatter(self(), dim, index.value(), values.value(), update, where));
+                             SourceLoc where = SourceLoc::current()) const& {
+    return Self(detail::scatter(self(), dim, index.value(), values.value(), update, where));
+  }
+  [[nodiscard]] Self scatter(int dim, const Index& index, const Self& values,
+                             IndexUpdate update = IndexUpdate::add,
+                             SourceLoc where = SourceLoc::current()) && {
+    return Self(detail::scatter(take_self(), dim, index.value(), values.value(), update, where));
   }
   /// Each row of the index [.., k] is a position in the first k dims: [.., the other dims].
   template <int R = dynamic_rank, int E>
@@ -85,8 +108,14 @@ class IndexMethods {
   template <int E, int V>
   [[nodiscard]] Self scatter_nd(const Tensor<E, IndexKind>& index, const Tensor<V, K>& values,
                                 IndexUpdate update = IndexUpdate::assign,
-                                SourceLoc where = SourceLoc::current()) const {
-    return Self(ops::scatter_nd(self(), index.value(), values.value(), update, where));
+                                SourceLoc where = SourceLoc::current()) const& {
+    return Self(detail::scatter_nd(self(), index.value(), values.value(), update, where));
+  }
+  template <int E, int V>
+  [[nodiscard]] Self scatter_nd(const Tensor<E, IndexKind>& index, const Tensor<V, K>& values,
+                                IndexUpdate update = IndexUpdate::assign,
+                                SourceLoc where = SourceLoc::current()) && {
+    return Self(detail::scatter_nd(take_self(), index.value(), values.value(), update, where));
   }
   /// Replaces `dim` by the dims of an index of any shape.
   template <int E>
@@ -102,12 +131,21 @@ class IndexMethods {
 
   /// Elements of `other` where `mask` holds, this tensor's elsewhere.
   [[nodiscard]] Self mask_where(const Mask& mask, const Self& other,
-                                SourceLoc where = SourceLoc::current()) const {
-    return Self(run3(OpCode::where, mask.value(), other.value(), self(), where));
+                                SourceLoc where = SourceLoc::current()) const& {
+    return Self(detail::choose(mask.value(), other.value(), self(), where));
+  }
+  [[nodiscard]] Self mask_where(const Mask& mask, const Self& other,
+                                SourceLoc where = SourceLoc::current()) && {
+    return Self(detail::choose(mask.value(), other.value(), take_self(), where));
   }
   /// `fill` where `mask` holds, this tensor's elements elsewhere.
-  [[nodiscard]] Self mask_fill(const Mask& mask, Scalar fill, SourceLoc where = SourceLoc::current()) const {
-    return Self(run3(OpCode::where, mask.value(), number(self(), fill, "mask_fill"), self(), where));
+  [[nodiscard]] Self mask_fill(const Mask& mask, Scalar fill, SourceLoc where = SourceLoc::current()) const& {
+    const Value filled = number(static_cast<const Self*>(this)->value(), fill, "mask_fill");
+    return Self(detail::choose(mask.value(), filled, self(), where));
+  }
+  [[nodiscard]] Self mask_fill(const Mask& mask, Scalar fill, SourceLoc where = SourceLoc::current()) && {
+    const Value filled = number(static_cast<const Self*>(this)->value(), fill, "mask_fill");
+    return Self(detail::choose(mask.value(), filled, take_self(), where));
   }
   /// The elements where `mask` holds, in row-major order: [count]. Waits for the mask.
   [[nodiscard]] Tensor<rank_or_dynamic<D, 1>, K> mask_select(const Mask& mask,

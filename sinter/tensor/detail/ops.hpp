@@ -28,12 +28,6 @@ Value take(const Value& x, std::int64_t dim, const Value& index, SourceLoc where
 Value take_along_dim(const Value& x, std::int64_t dim, const Value& index, SourceLoc where);
 Value nonzero(const Value& x, SourceLoc where);
 Value mask_select(const Value& x, const Value& mask, SourceLoc where);
-Value scatter(const Value& x, std::int64_t dim, const Value& index, const Value& values, IndexUpdate update,
-              SourceLoc where);
-Value select_assign(const Value& x, std::int64_t dim, const Value& index, const Value& values,
-                    IndexUpdate update, SourceLoc where);
-Value scatter_nd(const Value& x, const Value& index, const Value& values, IndexUpdate update,
-                 SourceLoc where);
 
 // random/
 Value random_like(const Value& x, const Distribution& distribution, SourceLoc where);

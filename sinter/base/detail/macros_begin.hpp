@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Hides macros of other libraries (X11, windows.h, glog) whose names our headers use or may use. Included in pairs
+// with macros_end.hpp, which puts them back; so neither has an include guard.
+#pragma push_macro("Bool")
+#undef Bool
+#pragma push_macro("None")
+#undef None
+#pragma push_macro("Status")
+#undef Status
+#pragma push_macro("True")
+#undef True
+#pragma push_macro("False")
+#undef False
+#pragma push_macro("Always")
+#undef Always
+#pragma push_macro("Success")
+#undef Success
+#pragma push_macro("Complex")
+#undef Complex
+#pragma push_macro("min")
+#undef min
+#pragma push_macro("max")
+#undef max
+#pragma push_macro("near")
+#undef near
+#pragma push_macro("far")
+#undef far
+#pragma push_macro("small")
+#undef small
+#pragma push_macro("interface")
+#undef interface
+#pragma push_macro("IN")
+#undef IN
+#pragma push_macro("OUT")
+#undef OUT
+#pragma push_macro("CHECK")
+#undef CHECK
+#pragma push_macro("LOG")
+#undef LOG
+#pragma push_macro("ERROR")
+#undef ERROR
+#pragma push_macro("DEBUG")
+#undef DEBUG
+#pragma push_macro("INFO")
+#undef INFO

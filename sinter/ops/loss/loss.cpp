@@ -68,8 +68,13 @@ Value bce_loss(const Value& probabilities, const Value& targets, Reduction reduc
   check_same("bce_loss", probabilities, targets);
   const Value& p = probabilities;
   const Value floor = scalar_like(p, -100);
-  const Value yes = maximum(log(p), floor);
-  const Value no = maximum(log1p(neg(p)), floor);
+  const Value zero = scalar_like(p, 0);
+  const Value one = scalar_like(p, 1);
+  // The ends are taken out before the logarithm: its infinite slope times a factor of 0 is NaN.
+  const Value at_zero = equal(p, zero);
+  const Value at_one = equal(p, one);
+  const Value yes = where(at_zero, floor, maximum(log(where(at_zero, one, p)), floor));
+  const Value no = where(at_one, floor, maximum(log1p(neg(where(at_one, zero, p))), floor));
   const Value rest = sub(scalar_like(targets, 1), targets);
   return reduce_loss(neg(add(mul(targets, yes), mul(rest, no))), reduction);
 }

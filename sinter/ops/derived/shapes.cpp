@@ -21,11 +21,13 @@ Value movedim(const Value& x, const Dims& from, const Dims& to) {
   if (from.empty()) {
     return x;
   }
-  const Dims source = normalize_dims(from, x.rank(), "movedim");
-  const Dims target = normalize_dims(to, x.rank(), "movedim");
-  Dims order = Dims::filled(x.rank(), -1);
-  for (int i = 0; i < source.size(); ++i) {
-    order[static_cast<int>(target[i])] = source[i];
+  // Checks for repeated dims; it also sorts, so the pairs are made below.
+  (void)normalize_dims(from, x.rank(), "movedim");
+  (void)normalize_dims(to, x.rank(), "movedim");
+  Dims source, order = Dims::filled(x.rank(), -1);
+  for (int i = 0; i < from.size(); ++i) {
+    source.push_back(normalize_dim(from[i], x.rank(), "movedim"));
+    order[normalize_dim(to[i], x.rank(), "movedim")] = source[i];
   }
   std::int64_t next = 0;
   for (std::int64_t& place : order) {

@@ -33,6 +33,16 @@ Value number_beside(const Value& like, Scalar scalar, std::string_view op) {
   return like.backend().scalar(scalar, like.dtype());
 }
 
+// Integers have no negative powers. Exponents in a tensor are read for this, which waits for them.
+void check_exponent(const Value& x, const Value& exponent) {
+  if (is_integer(x.dtype()) && is_integer(exponent.dtype()) && !is_unsigned(exponent.dtype()) &&
+      truth(ops::any(ops::less(exponent, ops::scalar_like(exponent, 0))))) {
+    throw ArgumentError(fmt::format("pow: a negative exponent of an integer tensor ({}); cast the tensor to a "
+                                    "floating dtype first",
+                                    name_of(x.dtype())));
+  }
+}
+
 // Runs an op that may reuse the memory of its first input.
 template <class Op>
 Value overwrite(const Op& op, Value x, std::initializer_list<Value> others,
@@ -73,6 +83,9 @@ Value run(OpCode code, Value x, const Operand& y) {
     throw ArgumentError(fmt::format("{}: an operand is an empty tensor; it was moved from or never set", def.name));
   }
   Value second = y.value ? *y.value : number_beside(x, y.scalar, def.name);
+  if (code == OpCode::pow) {
+    check_exponent(x, second);
+  }
   const Value inputs[] = {std::move(x), std::move(second)};
   return std::move(execute(def, nullptr, inputs, 1, y.where)[0]);
 }

@@ -15,8 +15,8 @@ struct TrainOptions {
   std::int64_t batch_size = 128;
   double learning_rate = 2e-3;  ///< at its highest
   std::uint64_t seed = 0;
-  int threads = 0;  ///< 0: all processors
-  int workers = 1;  ///< threads that prepare batches
+  int threads = 0;          ///< 0: all processors
+  int workers = 1;          ///< threads that prepare batches
   std::string data;         ///< folder of the four files; empty: where the package puts them
   std::string checkpoints;  ///< empty: a new folder below checkpoints/
   std::optional<std::string> resume;  ///< a folder or file; empty text: the latest run's folder

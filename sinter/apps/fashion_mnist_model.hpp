@@ -34,9 +34,9 @@ struct FashionMnistModel {
   }
 
   Tensor<2> forward(const Tensor<4>& images) const {
-    auto x = pool.forward(gelu.forward(norm1.forward(conv1.forward(images))));   // [b, 64, 13, 13]
-    x = pool.forward(gelu.forward(norm2.forward(conv2.forward(x))));             // [b, 64, 5, 5]
-    auto features = x.flatten<2>(1, -1);                                         // [b, 1600]
+    auto x = pool.forward(gelu.forward(norm1.forward(conv1.forward(images))));  // [b, 64, 13, 13]
+    x = pool.forward(gelu.forward(norm2.forward(conv2.forward(x))));            // [b, 64, 5, 5]
+    auto features = x.flatten<2>(1, -1);                                        // [b, 1600]
     features = dropout.forward(gelu.forward(linear1.forward(features)));
     features = dropout.forward(gelu.forward(linear2.forward(features)));
     return output.forward(features);

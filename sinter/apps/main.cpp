@@ -27,17 +27,22 @@ int fail(std::string message, int status) {
 void add_train_options(CLI::App& app, TrainOptions& options, std::string& resume) {
   app.add_option("--device", options.device, "Device to train on, as `sinter devices` lists them");
   app.add_option("--epochs", options.epochs, "Passes over the training images")
-      ->check(CLI::Range(1, 1'000'000))->capture_default_str();
+      ->check(CLI::Range(1, 1'000'000))
+      ->capture_default_str();
   app.add_option("--batch-size", options.batch_size, "Images in a step")
-      ->check(CLI::Range(1, 60'000))->capture_default_str();
+      ->check(CLI::Range(1, 60'000))
+      ->capture_default_str();
   app.add_option("--lr", options.learning_rate, "Highest learning rate of the schedule")
-      ->check(CLI::PositiveNumber)->capture_default_str();
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
   app.add_option("--seed", options.seed, "Seed of weights, order and dropout")
       ->capture_default_str();
   app.add_option("--threads", options.threads, "Threads that compute; 0: all processors")
-      ->check(CLI::Range(0, 1024))->capture_default_str();
+      ->check(CLI::Range(0, 1024))
+      ->capture_default_str();
   app.add_option("--workers", options.workers, "Threads that prepare batches")
-      ->check(CLI::Range(0, 256))->capture_default_str();
+      ->check(CLI::Range(0, 256))
+      ->capture_default_str();
   app.add_option("--data", options.data, "Folder of the data set's four files");
   app.add_option("--checkpoints", options.checkpoints,
                  "Folder of the checkpoints; by default a new one below ./checkpoints");
@@ -46,15 +51,20 @@ void add_train_options(CLI::App& app, TrainOptions& options, std::string& resume
                  "from the latest run")
       ->expected(0, 1);
   app.add_option("--keep", options.keep, "Checkpoints that are kept beside the best")
-      ->check(CLI::Range(1, 1'000'000))->capture_default_str();
+      ->check(CLI::Range(1, 1'000'000))
+      ->capture_default_str();
   app.add_option("--checkpoint-every", options.checkpoint_every,
                  "Steps between checkpoints; 0: after each epoch")
-      ->check(CLI::NonNegativeNumber)->capture_default_str();
-  app.add_option("--limit", options.limit, "Training images to use (and at most as many test images); 0: all")
-      ->check(CLI::Range(0, 60'000))->capture_default_str();
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  app.add_option("--limit", options.limit,
+                 "Training images to use (and at most as many test images); 0: all")
+      ->check(CLI::Range(0, 60'000))
+      ->capture_default_str();
   app.add_option("--patience", options.patience,
                  "Epochs without a better test loss before an early stop; 0: never")
-      ->check(CLI::NonNegativeNumber)->capture_default_str();
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
   app.add_option("--log", options.log, "File that gets every step as a line of JSON");
 }
 
@@ -66,8 +76,8 @@ int run(int argc, char** argv) {
   std::string resume;
   CLI::App& train = *app.add_subcommand("train", "Train a network");
   train.require_subcommand(1);
-  CLI::App& fashion_mnist = *train.add_subcommand(
-      "fashion-mnist", "A convolutional network on 60 000 images of clothes");
+  CLI::App& fashion_mnist =
+      *train.add_subcommand("fashion-mnist", "A convolutional network on 60 000 images of clothes");
   add_train_options(fashion_mnist, train_options, resume);
 
   CLI::App& devices = *app.add_subcommand("devices", "List the devices of this machine");

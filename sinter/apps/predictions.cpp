@@ -38,7 +38,8 @@ std::vector<Prediction> predictions_of(const HostData& logits, const HostData& l
   std::vector<Prediction> out;
   for (std::int64_t i = 0; i < labels.num_elements(); ++i) {
     const auto row = all.subspan(static_cast<std::size_t>(i) * classes.size(), classes.size());
-    const auto best = static_cast<std::size_t>(std::max_element(row.begin(), row.end()) - row.begin());
+    const auto best =
+        static_cast<std::size_t>(std::max_element(row.begin(), row.end()) - row.begin());
     double sum = 0;
     for (const float logit : row) {
       sum += std::exp(static_cast<double>(logit) - static_cast<double>(row[best]));

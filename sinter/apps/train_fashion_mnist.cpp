@@ -53,7 +53,8 @@ optim::Scheduler one_cycle(double peak, std::int64_t steps) {
   const std::int64_t warmup = std::max<std::int64_t>(steps / 10, 1);
   return optim::Scheduler::sequential(
       {optim::LinearLr{.initial = peak / 10, .final = peak, .steps = warmup},
-       optim::CosineLr{.initial = peak, .min = 0, .steps = std::max<std::int64_t>(steps - warmup, 1)}},
+       optim::CosineLr{
+           .initial = peak, .min = 0, .steps = std::max<std::int64_t>(steps - warmup, 1)}},
       {warmup});
 }
 
@@ -123,8 +124,9 @@ int train_fashion_mnist(const TrainOptions& options) {
                                  .order = data::Order::shuffled,
                                  .seed = options.seed,
                                  .num_workers = options.workers});
-  data::DataLoader test_loader(data::partial(test, 0, options.limit > 0 ? std::min(used, test.size()) : test.size()),
-                               {.batch_size = test_batch, .num_workers = options.workers});
+  data::DataLoader test_loader(
+      data::partial(test, 0, options.limit > 0 ? std::min(used, test.size()) : test.size()),
+      {.batch_size = test_batch, .num_workers = options.workers});
 
   train::LearnerConfig config{
       .device = device,

@@ -60,7 +60,8 @@ std::optional<std::size_t> best_of(std::span<const double> values, bool higher_i
 
 bool should_stop(const EarlyStopping& rule, const History& history) {
   const std::vector<double> values = history.values(rule.split, rule.metric);
-  const bool higher = history.metrics[static_cast<std::size_t>(history.find(rule.metric))].higher_is_better;
+  const bool higher =
+      history.metrics[static_cast<std::size_t>(history.find(rule.metric))].higher_is_better;
   double best = std::nan("");
   int waited = 0;
   for (std::size_t i = 0; i < values.size(); ++i) {

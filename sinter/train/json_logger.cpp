@@ -115,7 +115,9 @@ void JsonLogger::checkpoint(std::string_view path, std::int64_t step) {
   Object("checkpoint").integer("step", step).text("path", path).write(path_);
 }
 
-void JsonLogger::message(std::string_view text) { Object("message").text("text", text).write(path_); }
+void JsonLogger::message(std::string_view text) {
+  Object("message").text("text", text).write(path_);
+}
 
 void JsonLogger::run_end(const RunEnd& info) {
   Object("end")

@@ -16,8 +16,8 @@
 
 namespace sinter::train {
 
-/// Trains a module. The module is any struct that reflection reads; the loop is told how to handle a
-/// batch by one function, which is called with the module and its device in training, and with
+/// Trains a module. The module is any struct that reflection reads; the loop is told how to handle
+/// a batch by one function, which is called with the module and its device in training, and with
 /// `nn::valid(module)` and the device under autodiff in validation:
 ///
 ///     train::Learner learner(Model(device), optim::AdamW(),
@@ -31,7 +31,8 @@ namespace sinter::train {
 ///                 [](const Model& model, const data::ImageBatch& batch, const Device& device) {
 ///                   auto labels = Tensor<1, Int>::from_data(batch.labels, device);
 ///                   auto logits = model.forward(Tensor<4>::from_data(batch.images, device));
-///                   return train::StepOutput{.loss = nn::CrossEntropyLoss().forward(logits, labels),
+///                   return train::StepOutput{.loss = nn::CrossEntropyLoss().forward(logits,
+///                   labels),
 ///                                            .output = logits,
 ///                                            .targets = labels,
 ///                                            .items = batch.size()};
@@ -41,8 +42,8 @@ namespace sinter::train {
 /// random numbers, same losses to the last bit. For that, random ops of the step function draw from
 /// a generator of the learner's, seeded with `LearnerConfig::seed`.
 ///
-/// `Optimizer` is one of `sinter::optim`, or has its `step`, `state` and `load_state`. Gradients are
-/// clipped as its configuration says.
+/// `Optimizer` is one of `sinter::optim`, or has its `step`, `state` and `load_state`. Gradients
+/// are clipped as its configuration says.
 template <class Module, class Optimizer>
 class Learner {
  public:

@@ -89,9 +89,7 @@ class Recorder : public Renderer {
       valid[info.epoch] = info.values[0];
     }
   }
-  void checkpoint(std::string_view path, std::int64_t) override {
-    checkpoints.emplace_back(path);
-  }
+  void checkpoint(std::string_view path, std::int64_t) override { checkpoints.emplace_back(path); }
   void run_end(const RunEnd& info) override {
     events.push_back("end");
     end = info;
@@ -127,10 +125,8 @@ struct Trial {
   Learner<Mlp, optim::AdamW> learner;
 
   explicit Trial(LearnerConfig config, std::uint64_t weights = 7, int workers = 2)
-      : train(quadrants(90, 1), {.batch_size = 8,
-                                 .order = data::Order::shuffled,
-                                 .seed = 5,
-                                 .num_workers = workers}),
+      : train(quadrants(90, 1),
+              {.batch_size = 8, .order = data::Order::shuffled, .seed = 5, .num_workers = workers}),
         valid(quadrants(40, 2), {.batch_size = 16}),
         learner(model(device, weights), optim::AdamW(), with(std::move(config), device)) {
     learner.add_metric<Accuracy>();

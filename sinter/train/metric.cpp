@@ -36,8 +36,9 @@ double Observation::loss() const {
 const HostData& Observation::output() const {
   if (!output_) {
     if (!step_.output) {
-      throw ArgumentError("train: a metric needs the model's output, but the step function left "
-                          "StepOutput::output empty; set it, or drop the metric");
+      throw ArgumentError(
+          "train: a metric needs the model's output, but the step function left "
+          "StepOutput::output empty; set it, or drop the metric");
     }
     output_ = step_.output.to_data();
   }
@@ -47,8 +48,9 @@ const HostData& Observation::output() const {
 const HostData& Observation::targets() const {
   if (!targets_) {
     if (!step_.targets) {
-      throw ArgumentError("train: a metric needs the targets, but the step function left "
-                          "StepOutput::targets empty; set it, or drop the metric");
+      throw ArgumentError(
+          "train: a metric needs the targets, but the step function left "
+          "StepOutput::targets empty; set it, or drop the metric");
     }
     targets_ = step_.targets.to_data();
   }
@@ -70,8 +72,8 @@ double MeanMetric::value() const { return sum_ / count_; }
 
 void MeanMetric::restore(std::span<const double> state) {
   if (state.size() != 2) {
-    throw ArgumentError(fmt::format("{}: expected a state of 2 numbers, got {}", info().name,
-                                    state.size()));
+    throw ArgumentError(
+        fmt::format("{}: expected a state of 2 numbers, got {}", info().name, state.size()));
   }
   sum_ = state[0];
   count_ = state[1];
@@ -98,12 +100,13 @@ MetricInfo TopKAccuracy::info() const {
 MeanMetric::Part TopKAccuracy::measure(const Observation& batch) const {
   const HostData& output = batch.output();
   const HostData& targets = batch.targets();
-  const std::int64_t classes = output.shape().rank() > 0 ? output.shape()[output.shape().rank() - 1] : 0;
+  const std::int64_t classes =
+      output.shape().rank() > 0 ? output.shape()[output.shape().rank() - 1] : 0;
   if (output.num_elements() != classes * targets.num_elements() ||
       (classes == 0 && targets.num_elements() > 0)) {
-    throw ShapeError(fmt::format(
-        "{}: expected an output [items, classes] and targets [items], got {} and {}", info().name,
-        output.shape().str(), targets.shape().str()));
+    throw ShapeError(
+        fmt::format("{}: expected an output [items, classes] and targets [items], got {} and {}",
+                    info().name, output.shape().str(), targets.shape().str()));
   }
   const HostData converted = output.dtype() == DType::f32 ? HostData() : output.cast(DType::f32);
   const std::span<const float> scores =
@@ -118,8 +121,8 @@ MeanMetric::Part TopKAccuracy::measure(const Observation& batch) const {
       throw IndexError(fmt::format("{}: target {} of item {} is outside the {} classes",
                                    info().name, target, i, classes));
     }
-    const auto row = scores.subspan(static_cast<std::size_t>(i * classes),
-                                    static_cast<std::size_t>(classes));
+    const auto row =
+        scores.subspan(static_cast<std::size_t>(i * classes), static_cast<std::size_t>(classes));
     part.sum += rank_of(row, target) < config_.k ? 100 : 0;
     part.count += 1;
   }

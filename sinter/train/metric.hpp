@@ -17,8 +17,9 @@ namespace sinter::train {
 
 /// What a step function gives for one batch.
 struct StepOutput {
-  DynTensor loss = {};     ///< one element: the mean over the items
-  DynTensor output = {};   ///< what metrics compare with the targets: logits [items, classes]; may be empty
+  DynTensor loss = {};  ///< one element: the mean over the items
+  DynTensor output =
+      {};  ///< what metrics compare with the targets: logits [items, classes]; may be empty
   DynTensor targets = {};  ///< integers [items]; may be empty
   std::int64_t items = 0;
 };

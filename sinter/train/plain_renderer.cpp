@@ -72,7 +72,8 @@ std::string clock_text(double seconds) {
 PlainRenderer::PlainRenderer(std::FILE* out, const PlainOptions& options)
     : out_(out), options_(options) {
   using Style = PlainOptions::Style;
-  const os::Stream stream = out == stderr ? os::Stream::standard_error : os::Stream::standard_output;
+  const os::Stream stream =
+      out == stderr ? os::Stream::standard_error : os::Stream::standard_output;
   const bool standard = out == stdout || out == stderr;
   redrawn_ = options.style == Style::redrawn ||
              (options.style == Style::automatic && standard && os::is_terminal(stream));
@@ -84,9 +85,10 @@ PlainRenderer::PlainRenderer(std::FILE* out, const PlainOptions& options)
 PlainRenderer::~PlainRenderer() { end_redrawn(); }
 
 void PlainRenderer::run_begin(const RunInfo& info) {
-  std::string text = fmt::format("training on {}: {} epoch{} of {} step{}, {} training", info.device,
-                                 info.epochs, info.epochs == 1 ? "" : "s", info.steps_per_epoch,
-                                 info.steps_per_epoch == 1 ? "" : "s", grouped(info.train_items));
+  std::string text =
+      fmt::format("training on {}: {} epoch{} of {} step{}, {} training", info.device, info.epochs,
+                  info.epochs == 1 ? "" : "s", info.steps_per_epoch,
+                  info.steps_per_epoch == 1 ? "" : "s", grouped(info.train_items));
   if (info.valid_items > 0) {
     text += fmt::format(" and {} validation", grouped(info.valid_items));
   }
@@ -117,9 +119,9 @@ void PlainRenderer::step(const StepInfo& info) {
 }
 
 void PlainRenderer::redraw(const StepInfo& info) {
-  const double share = info.total_items > 0 ? static_cast<double>(info.items) /
-                                                  static_cast<double>(info.total_items)
-                                            : 1;
+  const double share = info.total_items > 0
+                           ? static_cast<double>(info.items) / static_cast<double>(info.total_items)
+                           : 1;
   std::string text = fmt::format("epoch {}/{} {} [{}] {:3.0f} %  {}, {}", info.epoch, info.epochs,
                                  split_name(info.split), bar(share), 100 * share,
                                  values_text(info.metrics, info.values), tail_text(info));

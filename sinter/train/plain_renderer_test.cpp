@@ -50,11 +50,11 @@ struct FixedRun {
                  .checkpoints = std::move(checkpoints),
                  .clock = &ticks}) {}
   FitResult fit() {
-    return learner.fit(train, valid, [](const Weight& model, const data::Sample& batch,
-                                        const Device& device) {
-      const auto x = Tensor<2>::from_data(batch[0], device);
-      return StepOutput{.loss = (x * model.w.tensor()).mean(), .items = x.size(0)};
-    });
+    return learner.fit(
+        train, valid, [](const Weight& model, const data::Sample& batch, const Device& device) {
+          const auto x = Tensor<2>::from_data(batch[0], device);
+          return StepOutput{.loss = (x * model.w.tensor()).mean(), .items = x.size(0)};
+        });
   }
 };
 
@@ -76,26 +76,26 @@ TEST(Cases, TRN_06_log_of_two_epochs_of_three_steps) {
   for (std::size_t at; (at = text.find(folder.path())) != std::string::npos;) {
     text.replace(at, folder.path().size(), "FOLDER");
   }
-  EXPECT_EQ(
-      text,
-      "training on autodiff(portable): 2 epochs of 3 steps, 6 training and 2 validation items, 1 parameters\n"
-      "epoch 1/2, step 1/3: loss 6.0000, lr 1, 4.0 items/s\n"
-      "epoch 1/2, step 2/3: loss 5.5000, lr 1, 4.0 items/s, 0:02 left\n"
-      "epoch 1/2, step 3/3: loss 5.0000, lr 1, 4.0 items/s, 0:02 left\n"
-      "epoch 1/2, train: loss 5.0000, 0:02, 3.0 items/s\n"
-      "epoch 1/2, valid: loss 3.0000, 0:01, 2.0 items/s\n"
-      "saved FOLDER/run/step-00000003.safetensors\n"
-      "epoch 2/2, step 1/3: loss 3.0000, lr 1, 4.0 items/s, 0:02 left\n"
-      "epoch 2/2, step 2/3: loss 2.5000, lr 1, 4.0 items/s, 0:02 left\n"
-      "epoch 2/2, step 3/3: loss 2.0000, lr 1, 4.0 items/s, 0:01 left\n"
-      "epoch 2/2, train: loss 2.0000, 0:02, 3.0 items/s\n"
-      "epoch 2/2, valid: loss 0.0000, 0:01, 2.0 items/s\n"
-      "saved FOLDER/run/step-00000006.safetensors\n"
-      "finished after 2 epochs and 6 steps, 0:09\n"
-      "\n"
-      "split  metric   first    last    best  epoch\n"
-      "train  loss    5.0000  2.0000  2.0000      2\n"
-      "valid  loss    3.0000  0.0000  0.0000      2\n");
+  EXPECT_EQ(text,
+            "training on autodiff(portable): 2 epochs of 3 steps, 6 training and 2 validation "
+            "items, 1 parameters\n"
+            "epoch 1/2, step 1/3: loss 6.0000, lr 1, 4.0 items/s\n"
+            "epoch 1/2, step 2/3: loss 5.5000, lr 1, 4.0 items/s, 0:02 left\n"
+            "epoch 1/2, step 3/3: loss 5.0000, lr 1, 4.0 items/s, 0:02 left\n"
+            "epoch 1/2, train: loss 5.0000, 0:02, 3.0 items/s\n"
+            "epoch 1/2, valid: loss 3.0000, 0:01, 2.0 items/s\n"
+            "saved FOLDER/run/step-00000003.safetensors\n"
+            "epoch 2/2, step 1/3: loss 3.0000, lr 1, 4.0 items/s, 0:02 left\n"
+            "epoch 2/2, step 2/3: loss 2.5000, lr 1, 4.0 items/s, 0:02 left\n"
+            "epoch 2/2, step 3/3: loss 2.0000, lr 1, 4.0 items/s, 0:01 left\n"
+            "epoch 2/2, train: loss 2.0000, 0:02, 3.0 items/s\n"
+            "epoch 2/2, valid: loss 0.0000, 0:01, 2.0 items/s\n"
+            "saved FOLDER/run/step-00000006.safetensors\n"
+            "finished after 2 epochs and 6 steps, 0:09\n"
+            "\n"
+            "split  metric   first    last    best  epoch\n"
+            "train  loss    5.0000  2.0000  2.0000      2\n"
+            "valid  loss    3.0000  0.0000  0.0000      2\n");
 }
 
 /// A terminal that keeps what is written to it.
@@ -201,8 +201,8 @@ TEST(Cases, TRN_05_terminal_is_left_as_it_was) {
     Terminal terminal;
     FixedRun run;
     run.learner.attach(std::make_shared<PlainRenderer>(terminal.out, redrawn));
-    const FitResult result = run.learner.fit(
-        run.train, [&](const Weight& model, const data::Sample&, const Device&) {
+    const FitResult result =
+        run.learner.fit(run.train, [&](const Weight& model, const data::Sample&, const Device&) {
           std::raise(SIGINT);
           return StepOutput{.loss = model.w.tensor().mean(), .items = 2};
         });
@@ -242,12 +242,13 @@ TEST(Cases, TRN_09_json_lines) {
   run.fit();
   std::string text = os::read_file(path);
   const auto cut = text.find(",\"items_per_second\"", text.find("\"event\":\"step\""));
-  EXPECT_EQ(text.substr(0, cut),
-            "{\"event\":\"run\",\"device\":\"autodiff(portable)\",\"seed\":0,\"epochs\":2,"
-            "\"steps_per_epoch\":3,\"train_items\":6,\"valid_items\":2,\"num_params\":1,"
-            "\"resumed_step\":0}\n"
-            "{\"event\":\"step\",\"split\":\"train\",\"epoch\":1,\"step\":1,\"batch\":1,\"items\":2,"
-            "\"loss\":6,\"lr\":1");
+  EXPECT_EQ(
+      text.substr(0, cut),
+      "{\"event\":\"run\",\"device\":\"autodiff(portable)\",\"seed\":0,\"epochs\":2,"
+      "\"steps_per_epoch\":3,\"train_items\":6,\"valid_items\":2,\"num_params\":1,"
+      "\"resumed_step\":0}\n"
+      "{\"event\":\"step\",\"split\":\"train\",\"epoch\":1,\"step\":1,\"batch\":1,\"items\":2,"
+      "\"loss\":6,\"lr\":1");
   EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 1 + 2 * (3 + 1 + 1 + 1) + 1);
 
   JsonLogger logger(path);

@@ -53,9 +53,9 @@ std::int64_t divide_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b;
 
 Gradients back_propagate(StepOutput& output, double weight) {
   if (!output.loss || output.loss.num_elements() != 1) {
-    throw ShapeError(fmt::format(
-        "Learner: the step function's loss must be one element, got {}; take its mean",
-        output.loss ? output.loss.shape().str() : std::string("none")));
+    throw ShapeError(
+        fmt::format("Learner: the step function's loss must be one element, got {}; take its mean",
+                    output.loss ? output.loss.shape().str() : std::string("none")));
   }
   Gradients gradients = weight == 1 ? output.loss.backward() : (output.loss * weight).backward();
   output.loss = output.loss.inner();
@@ -90,11 +90,13 @@ namespace {
 class Run {
  public:
   Run(const LearnerConfig& config, const MetricSet& metrics,
-      std::span<const std::shared_ptr<Renderer>> renderers, std::atomic<bool>& stop, LoopTask& task);
+      std::span<const std::shared_ptr<Renderer>> renderers, std::atomic<bool>& stop,
+      LoopTask& task);
   FitResult run();
 
  private:
   void resume();
+  StopReason epochs();
   void check_rules() const;
   /// False when the run was interrupted.
   bool train_epoch();
@@ -137,9 +139,9 @@ class Run {
 
   // The split under way, as this process sees it.
   Split split_ = Split::train;
-  std::int64_t split_items_ = 0;    // all
+  std::int64_t split_items_ = 0;  // all
   std::int64_t split_batches_ = 0;
-  std::int64_t timed_items_ = 0;    // those taken by this process
+  std::int64_t timed_items_ = 0;  // those taken by this process
   double split_start_ = 0;
   double start_ = 0;
   // Seconds per item, for the time left; the first step is left out: it warms up.
@@ -177,54 +179,52 @@ FitResult Run::run() {
     guard_.emplace();
   }
   const GeneratorScope scope(generator_);
-  StopReason reason = StopReason::finished;
   try {
     worker_.emplace(waiting_steps);
     tell([info = run_info()](Renderer& renderer) { renderer.run_begin(info); });
-    while (state_.epoch < config_.epochs) {
-      if (stopped_early()) {
-        reason = StopReason::early_stopped;
-        break;
-      }
-      if (!train_epoch() || !valid_epoch()) {
-        reason = StopReason::interrupted;
-        save_checkpoint();
-        break;
-      }
-      finish_epoch();
+    const StopReason reason = epochs();
+    FitResult result{.reason = reason,
+                     .history = state_.history,
+                     .step = state_.step,
+                     .seconds = now(),
+                     .best_epoch = best_epoch(),
+                     .last_checkpoint = last_checkpoint_,
+                     .best_checkpoint = {}};
+    if (result.best_epoch && !config_.checkpoints.empty()) {
+      const std::int64_t best = state_.history.epochs[*result.best_epoch].step;
+      result.best_checkpoint = CheckpointFolder(config_.checkpoints).path(best);
     }
-    if (reason == StopReason::finished && stopped_early()) {
-      reason = StopReason::early_stopped;
-    }
-    const auto best = best_epoch();
     const RunEnd end{.reason = reason,
                      .epochs = static_cast<int>(state_.epoch),
                      .step = state_.step,
-                     .seconds = now(),
+                     .seconds = result.seconds,
                      .history = &state_.history,
-                     .best_epoch = best ? static_cast<int>(*best) : -1};
+                     .best_epoch = result.best_epoch ? static_cast<int>(*result.best_epoch) : -1};
     tell([end](Renderer& renderer) { renderer.run_end(end); });
     worker_->drain();
-    worker_.reset();
+    return result;
   } catch (...) {
+    // Joined first: the renderers are not in use any more.
     worker_.reset();
     for (const auto& renderer : renderers_) {
       renderer->run_failed();
     }
     throw;
   }
-  FitResult result{.reason = reason,
-                   .history = state_.history,
-                   .step = state_.step,
-                   .seconds = now(),
-                   .best_epoch = best_epoch(),
-                   .last_checkpoint = last_checkpoint_,
-                   .best_checkpoint = {}};
-  if (result.best_epoch && !config_.checkpoints.empty()) {
-    result.best_checkpoint =
-        CheckpointFolder(config_.checkpoints).path(state_.history.epochs[*result.best_epoch].step);
+}
+
+StopReason Run::epochs() {
+  while (!stopped_early()) {
+    if (state_.epoch >= config_.epochs) {
+      return StopReason::finished;
+    }
+    if (!train_epoch() || !valid_epoch()) {
+      save_checkpoint();
+      return StopReason::interrupted;
+    }
+    finish_epoch();
   }
-  return result;
+  return StopReason::early_stopped;
 }
 
 void Run::check_rules() const {
@@ -428,8 +428,7 @@ bool Run::valid_epoch() {
     timed_items_ += output.items;
     ++split_batches_;
     StepInfo info = step_info();
-    const bool shown =
-        split_batches_ >= valid_.batches || split_batches_ % config_.log_every == 0;
+    const bool shown = split_batches_ >= valid_.batches || split_batches_ % config_.log_every == 0;
     worker_->post([this, info, shown, output = std::move(output)]() mutable {
       const std::vector<double> batch_values = metrics_.update(Observation(std::move(output)));
       if (shown) {

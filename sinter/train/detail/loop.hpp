@@ -53,7 +53,7 @@ struct FitResult {
   std::int64_t step = 0;
   double seconds = 0;
   std::optional<std::size_t> best_epoch;  ///< position in the history
-  std::string last_checkpoint;  ///< empty when this run wrote none
+  std::string last_checkpoint;            ///< empty when this run wrote none
   std::string best_checkpoint;
 };
 

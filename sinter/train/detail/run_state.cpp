@@ -26,8 +26,8 @@ T number(const store::Record& record, const std::string& key, std::string_view o
   T value{};
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || end != text.data() + text.size()) {
-    throw FormatError(
-        fmt::format("{}: expected a whole number in the metadata `{}`, got `{}`", origin, key, text));
+    throw FormatError(fmt::format("{}: expected a whole number in the metadata `{}`, got `{}`",
+                                  origin, key, text));
   }
   return value;
 }

@@ -14,8 +14,8 @@ namespace sinter::train::detail {
 struct RunState {
   std::int64_t epoch = 0;  ///< finished epochs
   std::int64_t step = 0;
-  bool train_done = false;     ///< of the current epoch, only validation is left
-  std::int64_t batches = 0;    ///< of the current epoch's training
+  bool train_done = false;   ///< of the current epoch, only validation is left
+  std::int64_t batches = 0;  ///< of the current epoch's training
   std::int64_t items = 0;
   RandomKey random;
   std::vector<double> train_metrics;  ///< MetricSet::state of the current epoch's training

@@ -11,7 +11,8 @@
 
 namespace sinter::train::detail {
 
-/// After a job throws, the ones behind it are dropped, and `post` and `drain` rethrow its exception.
+/// After a job throws, the ones behind it are dropped, and `post` and `drain` rethrow its
+/// exception.
 class Worker {
  public:
   /// `post` waits while `capacity` jobs are waiting.

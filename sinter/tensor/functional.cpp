@@ -117,3 +117,22 @@ Value loss(Loss which, const Value& x, const Value& y, Reduction reduction) {
 }
 
 }  // namespace sinter::functional::detail
+
+namespace sinter::functional {
+
+#define SINTER_CONV(name, rank)                                                                          \
+  Tensor<rank> conv##name(const Tensor<rank>& x, const Tensor<rank>& weight, const Tensor<1>& bias,      \
+                          const ConvOptions& options, SourceLoc where) {                                 \
+    return conv(x, weight, bias, options, where);                                                        \
+  }                                                                                                      \
+  Tensor<rank> conv_transpose##name(const Tensor<rank>& x, const Tensor<rank>& weight,                   \
+                                    const Tensor<1>& bias, const ConvTransposeOptions& options,          \
+                                    SourceLoc where) {                                                   \
+    return conv_transpose(x, weight, bias, options, where);                                              \
+  }
+SINTER_CONV(1d, 3)
+SINTER_CONV(2d, 4)
+SINTER_CONV(3d, 5)
+#undef SINTER_CONV
+
+}  // namespace sinter::functional

@@ -105,17 +105,14 @@ template <int D>
                                        SourceLoc where = SourceLoc::current()) {
   return Tensor<D>(detail::conv_transpose(x.value(), weight.value(), bias.value(), options, where));
 }
+// Declared only: an inline one would have each user's compiler go through its tensor types.
 #define SINTER_CONV(name, rank)                                                                        \
-  [[nodiscard]] inline Tensor<rank> conv##name(                                                        \
+  [[nodiscard]] Tensor<rank> conv##name(                                                               \
       const Tensor<rank>& x, const Tensor<rank>& weight, const Tensor<1>& bias = {},                   \
-      const ConvOptions& options = {}, SourceLoc where = SourceLoc::current()) {                       \
-    return conv(x, weight, bias, options, where);                                                      \
-  }                                                                                                    \
-  [[nodiscard]] inline Tensor<rank> conv_transpose##name(                                              \
+      const ConvOptions& options = {}, SourceLoc where = SourceLoc::current());                        \
+  [[nodiscard]] Tensor<rank> conv_transpose##name(                                                     \
       const Tensor<rank>& x, const Tensor<rank>& weight, const Tensor<1>& bias = {},                   \
-      const ConvTransposeOptions& options = {}, SourceLoc where = SourceLoc::current()) {              \
-    return conv_transpose(x, weight, bias, options, where);                                            \
-  }
+      const ConvTransposeOptions& options = {}, SourceLoc where = SourceLoc::current());
 SINTER_CONV(1d, 3)
 SINTER_CONV(2d, 4)
 SINTER_CONV(3d, 5)

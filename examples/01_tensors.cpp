@@ -13,9 +13,11 @@ int main() {
 
   // Sizes come out with structured bindings.
   const auto [rows, columns] = a.dims();
-  std::printf("%lld rows, %lld columns\n", static_cast<long long>(rows), static_cast<long long>(columns));
+  std::printf("%lld rows, %lld columns\n", static_cast<long long>(rows),
+              static_cast<long long>(columns));
 
-  // Operators broadcast. A temporary is computed in place; a tensor that you still hold is never changed.
+  // Operators broadcast. A temporary is computed in place; a tensor that you still hold is never
+  // changed.
   const auto c = (a.matmul(b) + 1).exp().log();
   std::printf("a b + 1 is %s\n", c.str().c_str());
 
@@ -31,8 +33,8 @@ int main() {
 
   // Comparisons give bool tensors, which choose elements.
   const auto large = a.mask_select(a > 2.5);
-  std::printf("%lld elements above 2.5, the greatest is %g\n", static_cast<long long>(large.size(0)),
-              large.max().item());
+  std::printf("%lld elements above 2.5, the greatest is %g\n",
+              static_cast<long long>(large.size(0)), large.max().item());
 
   // Order, with the place of each element.
   const auto [best, where] = a.topk_with_indices(2);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Everything a user of Sinter includes. It may follow headers that define Bool, None, Status, True, min, max and the
-// like as macros (X11, windows.h, glog): they are hidden while it is read, and defined again after it. Where such a
-// macro stays defined, write `Boolean` for `Bool`, and `(x.max)(1)` for a method named like a macro with arguments.
+// Everything a user of Sinter includes. It may follow headers that define Bool, None, Status, True,
+// min, max and the like as macros (X11, windows.h, glog): they are hidden while it is read, and
+// defined again after it. Where such a macro stays defined, write `Boolean` for `Bool`, and
+// `(x.max)(1)` for a method named like a macro with arguments.
 #pragma once
 
 #include "sinter/base/detail/macros_begin.hpp"

@@ -5,13 +5,14 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <cstdlib>
 #include <limits>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "sinter/base/error.hpp"
+#include "sinter/base/os/process.hpp"
 #include "sinter/tensor/combine.hpp"
 #include "sinter/tensor/tensor.hpp"
 
@@ -20,11 +21,12 @@ namespace sinter::testing {
 inline constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 inline constexpr double inf = std::numeric_limits<double>::infinity();
 
-/// Runs `body` with each tested device as the default one: SINTER_TEST_DEVICE's, else portable and reference.
+/// Runs `body` with each tested device as the default one: SINTER_TEST_DEVICE's, else portable and
+/// reference.
 template <class F>
 void on_each_device(F&& body) {
-  const char* name = std::getenv("SINTER_TEST_DEVICE");
-  const std::vector<Device> devices = name ? std::vector{Device::by_name(name)}
+  const std::optional<std::string> name = os::environment("SINTER_TEST_DEVICE");
+  const std::vector<Device> devices = name ? std::vector{Device::by_name(*name)}
                                            : std::vector{Device::portable(), Device::reference()};
   for (const Device& device : devices) {
     SCOPED_TRACE(device.name());
@@ -53,13 +55,15 @@ void expect(const Tensor<D, K>& tensor, const Shape& shape, const std::vector<do
     } else if (std::isinf(values[i])) {
       EXPECT_EQ(found[i], values[i]) << "element " << i;
     } else {
-      EXPECT_NEAR(found[i], values[i], tolerance * std::max(1.0, std::abs(values[i]))) << "element " << i;
+      EXPECT_NEAR(found[i], values[i], tolerance * std::max(1.0, std::abs(values[i])))
+          << "element " << i;
     }
   }
 }
 /// A vector, or anything in row-major order, of any shape.
 template <int D, class K>
-void expect_values(const Tensor<D, K>& tensor, const std::vector<double>& values, double tolerance = 1e-6) {
+void expect_values(const Tensor<D, K>& tensor, const std::vector<double>& values,
+                   double tolerance = 1e-6) {
   expect(tensor, tensor.shape(), values, tolerance);
 }
 

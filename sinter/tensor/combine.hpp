@@ -33,8 +33,8 @@ struct FirstOf {
 
 }  // namespace detail
 
-/// The parts one after another along `dim`; they agree in all other dims (ShapeError otherwise). Parts of
-/// different dtypes are promoted: `cat({a, b}, 1)`.
+/// The parts one after another along `dim`; they agree in all other dims (ShapeError otherwise).
+/// Parts of different dtypes are promoted: `cat({a, b}, 1)`.
 template <int D, class K>
 [[nodiscard]] Tensor<D, K> cat(const std::vector<Tensor<D, K>>& parts, int dim = 0,
                                SourceLoc where = SourceLoc::current()) {
@@ -59,24 +59,25 @@ template <int D, class K>
       ops::stack(detail::values_of(parts.begin(), parts.size()), dim, where));
 }
 
-/// `a` where `mask` holds, `b` elsewhere; all three broadcast. What is not chosen leaves no trace, in the
-/// gradient either.
+/// `a` where `mask` holds, `b` elsewhere; all three broadcast. What is not chosen leaves no trace,
+/// in the gradient either.
 template <int D, class K, class M>
-[[nodiscard]] Tensor<D, K> where(const Tensor<D, M>& mask, const Tensor<D, K>& a, const Tensor<D, K>& b,
-                                 SourceLoc where = SourceLoc::current()) {
+[[nodiscard]] Tensor<D, K> where(const Tensor<D, M>& mask, const Tensor<D, K>& a,
+                                 const Tensor<D, K>& b, SourceLoc where = SourceLoc::current()) {
   return Tensor<D, K>(detail::run3(OpCode::where, mask.value(), a.value(), b.value(), where));
 }
 
 /// beta * c + alpha * (a x b); `c` broadcasts to the product.
 template <int D, class K, int E>
-[[nodiscard]] Tensor<D, K> addmm(const Tensor<E, K>& c, const Tensor<D, K>& a, const Tensor<D, K>& b,
-                                 double beta = 1, double alpha = 1, SourceLoc where = SourceLoc::current()) {
+[[nodiscard]] Tensor<D, K> addmm(const Tensor<E, K>& c, const Tensor<D, K>& a,
+                                 const Tensor<D, K>& b, double beta = 1, double alpha = 1,
+                                 SourceLoc where = SourceLoc::current()) {
   return Tensor<D, K>(ops::addmm(c.value(), a.value(), b.value(), beta, alpha, where));
 }
 
-/// Einstein's summation: `einsum<3>("bij,bjk->bik", a, b)`. Labels are letters; one in several operands is
-/// multiplied, one that is not in the result is summed. ArgumentError for a malformed equation, ShapeError
-/// where sizes of a label differ.
+/// Einstein's summation: `einsum<3>("bij,bjk->bik", a, b)`. Labels are letters; one in several
+/// operands is multiplied, one that is not in the result is summed. ArgumentError for a malformed
+/// equation, ShapeError where sizes of a label differ.
 template <int R = dynamic_rank, class... T>
 [[nodiscard]] auto einsum(std::string_view equation, const T&... operands) {
   using K = typename detail::FirstOf<T...>::Type::KindType;
@@ -96,7 +97,8 @@ template <int R = dynamic_rank, int D, int E, class K>
 template <int D, class K>
 [[nodiscard]] auto cosine_similarity(const Tensor<D, K>& a, const Tensor<D, K>& b, int dim = -1,
                                      double eps = 1e-8, SourceLoc where = SourceLoc::current()) {
-  return Tensor<detail::rank_plus<D, -1>, K>(ops::cosine_similarity(a.value(), b.value(), dim, eps, where));
+  return Tensor<detail::rank_plus<D, -1>, K>(
+      ops::cosine_similarity(a.value(), b.value(), dim, eps, where));
 }
 
 /// Vectors of sizes n, m, … -> tensors [n, m, …] that repeat them along the other dims:
@@ -117,25 +119,28 @@ template <int R = dynamic_rank>
 }
 /// Masks [.., m, n], true on and above, on and below, or on diagonal `k`.
 template <int D>
-[[nodiscard]] Tensor<D, Bool> triu_mask(const Shape& shape, std::int64_t k = 0, Device device = {}) {
+[[nodiscard]] Tensor<D, Bool> triu_mask(const Shape& shape, std::int64_t k = 0,
+                                        Device device = {}) {
   return Tensor<D, Bool>(detail::triangle_mask(shape, 0, k, device));
 }
 template <int D>
-[[nodiscard]] Tensor<D, Bool> tril_mask(const Shape& shape, std::int64_t k = 0, Device device = {}) {
+[[nodiscard]] Tensor<D, Bool> tril_mask(const Shape& shape, std::int64_t k = 0,
+                                        Device device = {}) {
   return Tensor<D, Bool>(detail::triangle_mask(shape, 1, k, device));
 }
 template <int D>
-[[nodiscard]] Tensor<D, Bool> diag_mask(const Shape& shape, std::int64_t k = 0, Device device = {}) {
+[[nodiscard]] Tensor<D, Bool> diag_mask(const Shape& shape, std::int64_t k = 0,
+                                        Device device = {}) {
   return Tensor<D, Bool>(detail::triangle_mask(shape, 2, k, device));
 }
 
 // A tensor of smaller rank on the left; the other way round is an operator of Tensor.
-#define SINTER_OPERATOR(symbol, code)                                                         \
-  template <int D, int E, class K>                                                            \
-    requires(D >= 0 && D < E)                                                                 \
-  Tensor<E, K> operator symbol(const Tensor<D, K>& a, const Tensor<E, K>& b) {                \
-    return Tensor<E, K>(                                                                      \
-        detail::run(OpCode::code, a.value(), {&b.value(), {}, SourceLoc::current()}));        \
+#define SINTER_OPERATOR(symbol, code)                                                  \
+  template <int D, int E, class K>                                                     \
+    requires(D >= 0 && D < E)                                                          \
+  Tensor<E, K> operator symbol(const Tensor<D, K>& a, const Tensor<E, K>& b) {         \
+    return Tensor<E, K>(                                                               \
+        detail::run(OpCode::code, a.value(), {&b.value(), {}, SourceLoc::current()})); \
   }
 SINTER_OPERATOR(+, add)
 SINTER_OPERATOR(-, sub)

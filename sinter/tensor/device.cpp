@@ -21,8 +21,8 @@ namespace {
 
 thread_local Backend* scoped_default = nullptr;
 
-// All backends ever asked for, by name of the recipe. Never destroyed: tensors of static objects may
-// outlive any static destructor.
+// All backends ever asked for, by name of the recipe. Never destroyed: tensors of static objects
+// may outlive any static destructor.
 struct Interned {
   std::mutex mutex;
   std::map<std::string, std::unique_ptr<Backend>, std::less<>> backends;
@@ -120,7 +120,8 @@ Device Device::autodiff(AutodiffOptions options) const {
   return intern(recipe, [&] { return make_autodiff(*backend_, options); });
 }
 Device Device::validate() const {
-  return intern(fmt::format("validate({})", fmt::ptr(backend_)), [&] { return make_validate(*backend_); });
+  return intern(fmt::format("validate({})", fmt::ptr(backend_)),
+                [&] { return make_validate(*backend_); });
 }
 Device Device::inner() const {
   Backend* inner = backend_->inner();

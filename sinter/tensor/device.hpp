@@ -12,8 +12,8 @@
 
 namespace sinter {
 
-/// A backend with its decorators. Devices are interned: equal recipes are the same device, and one lives
-/// for the whole process, so a Device is as cheap to copy as a pointer.
+/// A backend with its decorators. Devices are interned: equal recipes are the same device, and one
+/// lives for the whole process, so a Device is as cheap to copy as a pointer.
 class Device {
  public:
   /// The default device: the innermost DefaultDeviceScope's, else SINTER_DEVICE's, else best().
@@ -38,7 +38,8 @@ class Device {
   Device autodiff() const;
   /// The same with a policy for the memory that gradients need.
   Device autodiff(AutodiffOptions options) const;
-  /// This device with every call checked: results in shape and dtype, inputs unchanged, NaN reported.
+  /// This device with every call checked: results in shape and dtype, inputs unchanged, NaN
+  /// reported.
   Device validate() const;
   /// The device under the outermost decorator; a leaf gives itself.
   Device inner() const;

@@ -27,7 +27,8 @@ ops::PoolWindow window_of(const PoolOptions& options) {
 }  // namespace
 
 Value linear(const Value& x, const Value& weight, const Value& bias, SourceLoc where) {
-  // A vector is one row; other dims before the last are rows too, so that one product serves them all.
+  // A vector is one row; other dims before the last are rows too, so that one product serves them
+  // all.
   const Value rows = x.rank() == 1 ? ops::unsqueeze(x, 0) : x;
   Value y = ops::call(OpCode::matmul, {rows, weight}, where);
   if (bias) {
@@ -71,18 +72,20 @@ Value avg_pool(const Value& x, const PoolOptions& options, SourceLoc where) {
 Value adaptive_avg_pool(const Value& x, const Dims& size, SourceLoc where) {
   return ops::adaptive_avg_pool(x, size, where);
 }
-Value interpolate(const Value& x, const Dims& size, const InterpolateOptions& options, SourceLoc where) {
+Value interpolate(const Value& x, const Dims& size, const InterpolateOptions& options,
+                  SourceLoc where) {
   return ops::interpolate(x, size, options.mode, options.align_corners, where);
 }
 
-Value layer_norm(const Value& x, int dims, const Value& weight, const Value& bias, double eps, SourceLoc where) {
+Value layer_norm(const Value& x, int dims, const Value& weight, const Value& bias, double eps,
+                 SourceLoc where) {
   return ops::layer_norm(x, dims, weight, bias, eps, where);
 }
 Value rms_norm(const Value& x, int dims, const Value& weight, double eps, SourceLoc where) {
   return ops::rms_norm(x, dims, weight, eps, where);
 }
-Value group_norm(const Value& x, std::int64_t groups, const Value& weight, const Value& bias, double eps,
-                 SourceLoc where) {
+Value group_norm(const Value& x, std::int64_t groups, const Value& weight, const Value& bias,
+                 double eps, SourceLoc where) {
   return ops::group_norm(x, groups, weight, bias, eps, where);
 }
 
@@ -107,11 +110,16 @@ Value cross_entropy(const Value& logits, const Value& targets, const CrossEntrop
 
 Value loss(Loss which, const Value& x, const Value& y, Reduction reduction) {
   switch (which) {
-    case Loss::mse: return ops::mse_loss(x, y, reduction);
-    case Loss::l1: return ops::l1_loss(x, y, reduction);
-    case Loss::bce: return ops::bce_loss(x, y, reduction);
-    case Loss::bce_with_logits: return ops::bce_with_logits_loss(x, y, reduction);
-    case Loss::kl_div: break;
+    case Loss::mse:
+      return ops::mse_loss(x, y, reduction);
+    case Loss::l1:
+      return ops::l1_loss(x, y, reduction);
+    case Loss::bce:
+      return ops::bce_loss(x, y, reduction);
+    case Loss::bce_with_logits:
+      return ops::bce_with_logits_loss(x, y, reduction);
+    case Loss::kl_div:
+      break;
   }
   return ops::kl_div_loss(x, y, reduction);
 }
@@ -120,15 +128,15 @@ Value loss(Loss which, const Value& x, const Value& y, Reduction reduction) {
 
 namespace sinter::functional {
 
-#define SINTER_CONV(name, rank)                                                                          \
-  Tensor<rank> conv##name(const Tensor<rank>& x, const Tensor<rank>& weight, const Tensor<1>& bias,      \
-                          const ConvOptions& options, SourceLoc where) {                                 \
-    return conv(x, weight, bias, options, where);                                                        \
-  }                                                                                                      \
-  Tensor<rank> conv_transpose##name(const Tensor<rank>& x, const Tensor<rank>& weight,                   \
-                                    const Tensor<1>& bias, const ConvTransposeOptions& options,          \
-                                    SourceLoc where) {                                                   \
-    return conv_transpose(x, weight, bias, options, where);                                              \
+#define SINTER_CONV(name, rank)                                                                 \
+  Tensor<rank> conv##name(const Tensor<rank>& x, const Tensor<rank>& weight,                    \
+                          const Tensor<1>& bias, const ConvOptions& options, SourceLoc where) { \
+    return conv(x, weight, bias, options, where);                                               \
+  }                                                                                             \
+  Tensor<rank> conv_transpose##name(const Tensor<rank>& x, const Tensor<rank>& weight,          \
+                                    const Tensor<1>& bias, const ConvTransposeOptions& options, \
+                                    SourceLoc where) {                                          \
+    return conv_transpose(x, weight, bias, options, where);                                     \
   }
 SINTER_CONV(1d, 3)
 SINTER_CONV(2d, 4)

@@ -17,7 +17,8 @@ Tensor<D> gradient(const Tensor<D>& x, F&& f) {
 
 TEST(Cases, GRD_01_cumprod_at_zero) {
   on_each_autodiff([] {
-    expect_values(gradient(F1::from({2, 0, 3, 4}), [](const F1& x) { return x.cumprod(0); }), {1, 32, 0, 0});
+    expect_values(gradient(F1::from({2, 0, 3, 4}), [](const F1& x) { return x.cumprod(0); }),
+                  {1, 32, 0, 0});
   });
 }
 
@@ -28,7 +29,8 @@ TEST(Cases, GRD_02_prod_at_zero) {
     expect_values(gradient(F1::from({0, 0, 3}), prod), {0, 0, 0});
     expect_values(gradient(F1::from({0}), prod), {1});
     const auto rows = F2::from({{2, 3, 4}, {2, 0, 4}, {0, 0, 4}});
-    expect(gradient(rows, [](const F2& x) { return x.prod(1); }), {3, 3}, {12, 8, 6, 0, 8, 0, 0, 0, 0});
+    expect(gradient(rows, [](const F2& x) { return x.prod(1); }), {3, 3},
+           {12, 8, 6, 0, 8, 0, 0, 0, 0});
   });
 }
 
@@ -65,10 +67,15 @@ TEST(Cases, GRD_06_atan2) {
 TEST(Cases, GRD_08_sort) {
   on_each_autodiff([] {
     const auto weights = F1::from({10, 20, 30});
-    expect_values(gradient(F1::from({3, 1, 2}), [&](const F1& x) { return x.sort(0) * weights; }), {30, 10, 20});
-    expect_values(gradient(F1::from({3, 1, 2}), [](const F1& x) { return x.median(0); }), {0, 0, 1});
-    expect_values(gradient(F1::from({1, 3, 2}), [&](const F1& x) { return x.cummax(0) * weights; }), {10, 50, 0});
-    expect_values(gradient(F1::from({1, 3, 2}), [](const F1& x) { return x.max_with_indices(0).values; }), {0, 1, 0});
+    expect_values(gradient(F1::from({3, 1, 2}), [&](const F1& x) { return x.sort(0) * weights; }),
+                  {30, 10, 20});
+    expect_values(gradient(F1::from({3, 1, 2}), [](const F1& x) { return x.median(0); }),
+                  {0, 0, 1});
+    expect_values(gradient(F1::from({1, 3, 2}), [&](const F1& x) { return x.cummax(0) * weights; }),
+                  {10, 50, 0});
+    expect_values(
+        gradient(F1::from({1, 3, 2}), [](const F1& x) { return x.max_with_indices(0).values; }),
+        {0, 1, 0});
   });
 }
 
@@ -121,7 +128,8 @@ TEST(Cases, GRD_21_hooks_and_detach) {
 TEST(Cases, GRD_22_topk) {
   on_each_autodiff([] {
     const auto weights = F1::from({10, 20});
-    expect_values(gradient(F1::from({1, 3, 2}), [&](const F1& x) { return x.topk(2) * weights; }), {0, 10, 20});
+    expect_values(gradient(F1::from({1, 3, 2}), [&](const F1& x) { return x.topk(2) * weights; }),
+                  {0, 10, 20});
   });
 }
 
@@ -155,7 +163,8 @@ TEST(Gradients, derived_formulas) {
         step[static_cast<std::size_t>(i)] = h;
         const auto d = F2::from_span(step, {2, 3});
         const double slope = (f(at + d).sum().item() - f(at - d).sum().item()) / (2 * h);
-        EXPECT_NEAR(found[static_cast<std::size_t>(i)], slope, 1e-5 * std::max(1.0, std::abs(slope)));
+        EXPECT_NEAR(found[static_cast<std::size_t>(i)], slope,
+                    1e-5 * std::max(1.0, std::abs(slope)));
       }
     };
     check("var", [](const F2& x) { return x.var(1) * x.mean(1); });

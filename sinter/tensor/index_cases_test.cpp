@@ -95,8 +95,10 @@ TEST(Cases, IDX_08_scatter_nd) {
 
 TEST(Cases, IDX_09_select_assign) {
   on_each_device([] {
-    expect_values(F1::zeros({3}).select_assign(0, I1::from({0, 0, 2}), F1::from({1, 2, 3})), {3, 0, 3});
-    expect_values(F1::zeros({3}).select_assign(0, I1::zeros({1000}), F1::ones({1000})), {1000, 0, 0});
+    expect_values(F1::zeros({3}).select_assign(0, I1::from({0, 0, 2}), F1::from({1, 2, 3})),
+                  {3, 0, 3});
+    expect_values(F1::zeros({3}).select_assign(0, I1::zeros({1000}), F1::ones({1000})),
+                  {1000, 0, 0});
   });
 }
 
@@ -112,7 +114,8 @@ TEST(Cases, IDX_10_empty_slice) {
 TEST(Cases, IDX_12_strided_assignment) {
   on_each_device([] {
     const auto values = F2::from({{1, 2}, {3, 4}}).t();
-    const auto y = F2::zeros({4, 4}).slice_assign(values, range(none, none, 2), range(none, none, 2));
+    const auto y =
+        F2::zeros({4, 4}).slice_assign(values, range(none, none, 2), range(none, none, 2));
     expect(y, {4, 4}, {1, 0, 3, 0, 0, 0, 0, 0, 2, 0, 4, 0, 0, 0, 0, 0});
     expect_values(F1::zeros({4}).slice_assign(F1::from({1, 2}), range(3, none, -2)), {0, 2, 0, 1});
   });
@@ -185,7 +188,8 @@ TEST(Cases, IDX_21_logic_broadcasts) {
 
 TEST(Cases, IDX_22_index_dtypes) {
   on_each_device([] {
-    for (const DType index : {DType::u32, DType::i32, DType::i64, DType::u8, DType::i8, DType::u64}) {
+    for (const DType index :
+         {DType::u32, DType::i32, DType::i64, DType::u8, DType::i8, DType::u64}) {
       for (const DType data : {DType::i64, DType::i32, DType::u8, DType::i16}) {
         const auto x = I1::from({10, 20, 30}, {}, data);
         expect_values(x.select(0, I1::from({2, 0}, {}, index)), {30, 10});

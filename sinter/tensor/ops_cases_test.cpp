@@ -51,7 +51,8 @@ TEST(Cases, OPS_05_integer_power) {
 
 TEST(Cases, OPS_06_power) {
   on_each_device([] {
-    expect_values(F1::from({-2, -2, -2, 0, 0}).pow(F1::from({3, 2, 0.5, 0, -1})), {-8, 4, nan, 1, inf});
+    expect_values(F1::from({-2, -2, -2, 0, 0}).pow(F1::from({3, 2, 0.5, 0, -1})),
+                  {-8, 4, nan, 1, inf});
     expect_values(F1::from({-0.0}).pow(-1), {-inf});
     for (std::int64_t n = 1; n <= 9; ++n) {
       expect_values(F1::full({n}, -2).pow(3), std::vector<double>(static_cast<std::size_t>(n), -8));
@@ -103,7 +104,8 @@ TEST(Cases, OPS_12_minimum_of_nan) {
 }
 
 TEST(Cases, OPS_13_sign_of_nan) {
-  on_each_device([] { expect_values(F1::from({nan, -nan, 0, -0.0, -3}).sign(), {nan, nan, 0, 0, -1}); });
+  on_each_device(
+      [] { expect_values(F1::from({nan, -nan, 0, -0.0, -3}).sign(), {nan, nan, 0, 0, -1}); });
   on_each_autodiff([] {
     const auto x = F1::from({-0.5}).require_grad();
     const double g = x.grad(x.log().abs().sum().backward())->sum().item();
@@ -234,7 +236,8 @@ TEST(Cases, DTY_05_abs_of_the_smallest) {
 TEST(Cases, DTY_06_float_to_int) {
   on_each_device([] {
     expect_values(F1::from({1.9, -1.9}).to_int(), {1, -1});
-    expect_values(F1::from({3e9, -3e9, nan, inf}).cast<Int>(DType::i32), {2147483647, -2147483648.0, 0, 2147483647});
+    expect_values(F1::from({3e9, -3e9, nan, inf}).cast<Int>(DType::i32),
+                  {2147483647, -2147483648.0, 0, 2147483647});
   });
 }
 

@@ -23,7 +23,8 @@ struct Format {
 
 class Printer {
  public:
-  explicit Printer(const HostData& data) : data_(data), abridged_(data.num_elements() > summary_above) {
+  explicit Printer(const HostData& data)
+      : data_(data), abridged_(data.num_elements() > summary_above) {
     collect(0, 0);
     if (is_floating(data.dtype())) {
       choose_float_format();
@@ -78,7 +79,8 @@ class Printer {
         whole = whole && x == std::floor(x);
       }
     }
-    format_.scientific = largest >= 1e8 || (largest > 0 && smallest < 1e-4 && largest / smallest > 1e4);
+    format_.scientific =
+        largest >= 1e8 || (largest > 0 && smallest < 1e-4 && largest / smallest > 1e4);
     format_.precision = whole && !format_.scientific ? 1 : 4;
   }
 
@@ -131,8 +133,8 @@ std::string print(const Value& value) {
     return "Tensor(empty)";
   }
   const HostData data = read(value);
-  return fmt::format("{}\nTensor(shape={}, dtype={}, device={})", Printer(data).print(), data.shape().str(),
-                     name_of(data.dtype()), value.backend().name());
+  return fmt::format("{}\nTensor(shape={}, dtype={}, device={})", Printer(data).print(),
+                     data.shape().str(), name_of(data.dtype()), value.backend().name());
 }
 
 }  // namespace sinter::detail

@@ -19,7 +19,8 @@ PendingData::PendingData(Value value)
     : state_(new State{std::async(std::launch::async, [value = std::move(value)] {
         return value.backend().read(value);
       })}) {}
-PendingData::PendingData(PendingData&& other) noexcept : state_(std::exchange(other.state_, nullptr)) {}
+PendingData::PendingData(PendingData&& other) noexcept
+    : state_(std::exchange(other.state_, nullptr)) {}
 PendingData& PendingData::operator=(PendingData&& other) noexcept {
   std::swap(state_, other.state_);
   return *this;

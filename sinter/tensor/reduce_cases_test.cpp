@@ -86,7 +86,8 @@ TEST(Cases, RED_09_product) {
     EXPECT_EQ(F2::from({{1, -2, 3}, {5, 9, 6}}).prod().item(), -1620);
     EXPECT_EQ(F1::from({0, 5}).prod().item(), 0);
   });
-  on_each_autodiff([] { EXPECT_EQ(F2::from({{1, -2, 3}, {5, 9, 6}}).require_grad().prod().item(), -1620); });
+  on_each_autodiff(
+      [] { EXPECT_EQ(F2::from({{1, -2, 3}, {5, 9, 6}}).require_grad().prod().item(), -1620); });
 }
 
 TEST(Cases, RED_10_logsumexp) {
@@ -135,8 +136,9 @@ TEST(Cases, RED_14_integer_extremes) {
 
 TEST(Cases, RED_16_sums_of_all_sizes) {
   on_each_device([] {
-    for (const std::int64_t n : {0, 1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 128, 129, 255,
-                                 256, 257, 511, 512, 513, 1023, 1025}) {
+    for (const std::int64_t n :
+         {0,  1,  2,  3,   4,   5,   7,   8,   9,   15,  16,  17,  31,   32,  33,
+          63, 64, 65, 127, 128, 129, 255, 256, 257, 511, 512, 513, 1023, 1025}) {
       const auto x = cat({F1::arange(1, n + 1), F1::full({1}, nan)});
       EXPECT_EQ(x.slice(range(0, n)).sum().item(), static_cast<double>(n * (n + 1) / 2)) << n;
     }

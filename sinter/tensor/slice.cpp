@@ -12,7 +12,8 @@ namespace sinter {
 namespace {
 
 // Python's slice.indices(): bounds wrap once, then clamp to what the step can reach.
-std::int64_t clamp_bound(const Bound& bound, std::int64_t fallback, std::int64_t size, bool forward) {
+std::int64_t clamp_bound(const Bound& bound, std::int64_t fallback, std::int64_t size,
+                         bool forward) {
   if (!bound.value) {
     return fallback;
   }
@@ -51,8 +52,9 @@ void append_range(ResolvedSlice& out, const SliceItem& item, std::int64_t size) 
 
 ResolvedSlice resolve_slice(const Shape& shape, std::span<const SliceItem> items) {
   if (static_cast<int>(items.size()) > shape.rank()) {
-    throw ShapeError(fmt::format("slice: {} ranges for a tensor of rank {}; give one for each dim at most",
-                                 items.size(), shape.rank()));
+    throw ShapeError(
+        fmt::format("slice: {} ranges for a tensor of rank {}; give one for each dim at most",
+                    items.size(), shape.rank()));
   }
   ResolvedSlice out;
   for (int dim = 0; dim < shape.rank(); ++dim) {

@@ -21,7 +21,8 @@ inline constexpr AllType all{};
 struct KeepDim {};
 inline constexpr KeepDim keep_dim{};
 
-/// Bounds of a range along one dim; negatives count from the end, and bounds are clamped to the dim.
+/// Bounds of a range along one dim; negatives count from the end, and bounds are clamped to the
+/// dim.
 struct Bound {
   std::optional<std::int64_t> value;
   Bound(NoneType) {}
@@ -43,7 +44,9 @@ struct SliceItem {
 };
 
 /// Python's start:stop:step. A step of 0 is an ArgumentError; a negative one walks backwards.
-inline SliceItem range(Bound start, Bound stop, std::int64_t step = 1) { return {start, stop, step}; }
+inline SliceItem range(Bound start, Bound stop, std::int64_t step = 1) {
+  return {start, stop, step};
+}
 
 namespace detail {
 template <class T>

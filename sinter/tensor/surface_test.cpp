@@ -146,7 +146,8 @@ TEST(Surface, products) {
     expect(einsum<0>("ij,ij->", m, m), {}, {30});
     expect(einsum<1>("ij,j,i->j", m, F1::from({1, 10}), F1::from({1, 2})), {2}, {7, 100});
     const auto batch = F1::arange(12).reshape<3>({3, 2, 2});
-    expect_values(einsum<3>("bij,bjk->bik", batch, batch) - batch.matmul(batch), std::vector<double>(12, 0));
+    expect_values(einsum<3>("bij,bjk->bik", batch, batch) - batch.matmul(batch),
+                  std::vector<double>(12, 0));
     EXPECT_THROW((void)einsum<2>("ij,jk->iz", m, m), ArgumentError);
     EXPECT_THROW((void)einsum<2>("ij,jk->ik", m, F2::zeros({3, 2})), ShapeError);
     expect(tensordot<2>(m, m, 1), {2, 2}, {7, 10, 15, 22});
@@ -160,7 +161,8 @@ TEST(Surface, indices) {
   on_each_device([] {
     const auto x = F2::from({{1, 2, 3}, {4, 5, 6}});
     expect(x.gather(1, I2::from({{2, 0}, {1, 1}})), {2, 2}, {3, 1, 5, 5});
-    expect(x.scatter(1, I2::from({{0, 0}, {2, 1}}), F2::from({{1, 1}, {1, 1}})), {2, 3}, {3, 2, 3, 4, 6, 7});
+    expect(x.scatter(1, I2::from({{0, 0}, {2, 1}}), F2::from({{1, 1}, {1, 1}})), {2, 3},
+           {3, 2, 3, 4, 6, 7});
     expect(x.take(1, I2::from({{0}, {2}})), {2, 2, 1}, {1, 3, 4, 6});
     expect(x.gather_nd<1>(I2::from({{1, 2}, {0, 0}})), {2}, {6, 1});
     expect_values(x.select_dim(1, -1), {3, 6});
@@ -181,7 +183,8 @@ TEST(Surface, activations) {
     expect_values(F1::from({7, nan}).relu6(), {6, nan});
     expect_values(x.shrink(0.5, 0.1), {-1.9, 0, 0, 1.9});
     expect_values(x.prelu(F1::from({0.5})), {-1, -0.1, 0.2, 2});
-    expect_values(x.tanhshrink(), {-2 + std::tanh(2.0), -0.2 + std::tanh(0.2), 0.2 - std::tanh(0.2), 2 - std::tanh(2.0)});
+    expect_values(x.tanhshrink(), {-2 + std::tanh(2.0), -0.2 + std::tanh(0.2), 0.2 - std::tanh(0.2),
+                                   2 - std::tanh(2.0)});
     expect_values(F1::from({1, 2, 3, 4}).glu(), {0.952574, 1.964028});
     expect_values(F1::from({1, 2}).quiet_softmax(), {0.244728, 0.665241});
     expect_values(F1::from({1, 2}).softmax(), {0.2689414, 0.7310586});
@@ -200,11 +203,14 @@ TEST(Surface, functions_of_modules) {
     expect_values(functional::avg_pool(F1::from({1, 2, 3, 4, 5}).reshape<3>({1, 1, 5}),
                                        {.kernel = {2}, .stride = {2}, .ceil_mode = true}),
                   {1.5, 3.5, 5});
-    expect_values(functional::adaptive_avg_pool(F1::arange(1, 6).reshape<3>({1, 1, 5}), {3}), {1.5, 3, 4.5});
+    expect_values(functional::adaptive_avg_pool(F1::arange(1, 6).reshape<3>({1, 1, 5}), {3}),
+                  {1.5, 3, 4.5});
     expect_values(functional::interpolate(F1::from({1, 2, 3}).reshape<3>({1, 1, 3}), {5},
                                           {.mode = InterpolateMode::linear, .align_corners = true}),
                   {1, 1.5, 2, 2.5, 3});
-    expect_values(functional::linear(F1::from({1, 2}), F2::from({{1, 2}, {3, 4}}), F1::from({10, 20})), {17, 30});
+    expect_values(
+        functional::linear(F1::from({1, 2}), F2::from({{1, 2}, {3, 4}}), F1::from({10, 20})),
+        {17, 30});
     expect_values(functional::layer_norm(F2::from({{0, 0.002}})), {-0.301511, 0.301511}, 1e-4);
     EXPECT_NEAR(functional::cross_entropy(F2::from({{1000, 0}}), I1::from({1})).item(), 1000, 1e-3);
     EXPECT_EQ(functional::mse_loss(F1::from({1, 2}), F1::from({1, 4})).item(), 2);
@@ -255,7 +261,8 @@ TEST(Ownership, only_sole_handles_are_overwritten) {
     check([](F1 x) { return std::move(x).clamp(1.5, 2.5); });
     check([](F1 x) { return 1 - std::move(x); });
     check([](F1 x) { return std::move(x).slice_fill(0, range(1, 2)); });
-    check([](F1 x) { return std::move(x).mask_fill(Tensor<1, Bool>::from({true, false, true}), 7); });
+    check(
+        [](F1 x) { return std::move(x).mask_fill(Tensor<1, Bool>::from({true, false, true}), 7); });
     check([](F1 x) { return std::move(x).select_assign(0, I1::from({0, 0}), F1::from({1, 1})); });
     check([](F1 x) {
       const F1 reversed = x.flip({0});

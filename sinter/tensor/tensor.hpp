@@ -18,9 +18,10 @@
 
 namespace sinter {
 
-/// A value: copying it copies a handle, not elements. `D` is the rank, `K` the kind (Float, Int, Bool);
-/// dtype and shape are known at run time. Operators take their left side by value, so `std::move(x) + y`
-/// and temporaries are computed in place; a tensor that has another live handle is never changed.
+/// A value: copying it copies a handle, not elements. `D` is the rank, `K` the kind (Float, Int,
+/// Bool); dtype and shape are known at run time. Operators take their left side by value, so
+/// `std::move(x) + y` and temporaries are computed in place; a tensor that has another live handle
+/// is never changed.
 ///
 ///     auto x = Tensor<2>::from({{1, 2}, {3, 4}});
 ///     auto y = (x * 2 + 1).matmul(x);
@@ -59,9 +60,10 @@ class Tensor : public detail::ShapeMethods<D, K>,
   static Tensor from_data(const HostData& data, Device device = {}) {
     return Tensor(detail::from_data(data, device));
   }
-  /// From nested lists: `Tensor<2>::from({{1, 2}, {3, 4}})`. ShapeError for rows of different lengths,
-  /// DTypeError for numbers that the dtype can't hold.
-  static Tensor from(detail::NestedList<D> values, Device device = {}, DType dtype = K::default_dtype)
+  /// From nested lists: `Tensor<2>::from({{1, 2}, {3, 4}})`. ShapeError for rows of different
+  /// lengths, DTypeError for numbers that the dtype can't hold.
+  static Tensor from(detail::NestedList<D> values, Device device = {},
+                     DType dtype = K::default_dtype)
     requires(D != 0 && D <= 6)
   {
     detail::NumberList list;
@@ -74,8 +76,8 @@ class Tensor : public detail::ShapeMethods<D, K>,
   {
     return full({}, value, device, dtype);
   }
-  /// A copy of row-major elements of `shape`, of any element type; the dtype is that type's. ShapeError
-  /// unless there are as many as the shape holds.
+  /// A copy of row-major elements of `shape`, of any element type; the dtype is that type's.
+  /// ShapeError unless there are as many as the shape holds.
   template <Element T>
   static Tensor from_span(std::span<const T> values, const Shape& shape, Device device = {}) {
     return from_data(HostData(shape, values), device);
@@ -87,8 +89,9 @@ class Tensor : public detail::ShapeMethods<D, K>,
     using T = std::remove_cvref_t<decltype(*values.data())>;
     return from_span(std::span<const T>(values.data(), values.size()), shape, device);
   }
-  /// Uses row-major memory of the caller's without copying it, where the device computes in host memory.
-  /// `release(data)` is called once the last tensor that uses it is gone; until then it must not change.
+  /// Uses row-major memory of the caller's without copying it, where the device computes in host
+  /// memory. `release(data)` is called once the last tensor that uses it is gone; until then it
+  /// must not change.
   template <Element T, class F>
   static Tensor from_memory(T* data, const Shape& shape, F release, Device device = {}) {
     auto call = [](void* memory, void* context) {
@@ -113,7 +116,9 @@ class Tensor : public detail::ShapeMethods<D, K>,
     return full(shape, 0, device, dtype);
   }
   /// This tensor's shape, dtype and device.
-  [[nodiscard]] Tensor full_like(Scalar value) const { return Tensor(detail::full_like(value_, value)); }
+  [[nodiscard]] Tensor full_like(Scalar value) const {
+    return Tensor(detail::full_like(value_, value));
+  }
   [[nodiscard]] Tensor zeros_like() const { return full_like(0); }
   [[nodiscard]] Tensor ones_like() const { return full_like(1); }
   [[nodiscard]] Tensor empty_like() const { return full_like(0); }
@@ -152,8 +157,8 @@ class Tensor : public detail::ShapeMethods<D, K>,
     return Tensor(detail::linspace(start, end, count, dtype, device));
   }
   /// base^start … base^end.
-  static Tensor logspace(double start, double end, std::int64_t count, double base = 10, Device device = {},
-                         DType dtype = K::default_dtype)
+  static Tensor logspace(double start, double end, std::int64_t count, double base = 10,
+                         Device device = {}, DType dtype = K::default_dtype)
     requires(D == 1 || D == dynamic_rank)
   {
     return Tensor(detail::logspace(start, end, count, base, dtype, device));
@@ -218,56 +223,64 @@ class Tensor : public detail::ShapeMethods<D, K>,
 
   // ---- Elementwise, one method for each attribute-free op of ops.def.
 
-#define SINTER_UNARY(Struct, name, group)                                                  \
-  [[nodiscard]] Tensor name(SourceLoc where = SourceLoc::current()) const& requires detail::in_##group<K> { \
-    return Tensor(detail::run(OpCode::name, value_, where), Trusted{});                    \
-  }                                                                                        \
-  [[nodiscard]] Tensor name(SourceLoc where = SourceLoc::current())&& requires detail::in_##group<K> { \
-    return Tensor(detail::run(OpCode::name, std::move(value_), where), Trusted{});         \
+#define SINTER_UNARY(Struct, name, group)                                          \
+  [[nodiscard]] Tensor name(SourceLoc where = SourceLoc::current()) const&         \
+    requires detail::in_                                                           \
+  ##group<K> {                                                                     \
+    return Tensor(detail::run(OpCode::name, value_, where), Trusted{});            \
+  }                                                                                \
+  [[nodiscard]] Tensor name(SourceLoc where = SourceLoc::current())&&              \
+    requires detail::in_                                                           \
+  ##group<K> {                                                                     \
+    return Tensor(detail::run(OpCode::name, std::move(value_), where), Trusted{}); \
   }
-#define SINTER_TEST(Struct, name, group)                                                   \
-  [[nodiscard]] BoolTensor name(SourceLoc where = SourceLoc::current()) const {            \
-    return BoolTensor(detail::run(OpCode::name, value_, where));                           \
+#define SINTER_TEST(Struct, name, group)                                        \
+  [[nodiscard]] BoolTensor name(SourceLoc where = SourceLoc::current()) const { \
+    return BoolTensor(detail::run(OpCode::name, value_, where));                \
   }
-#define SINTER_BINARY(Struct, name, group)                                                 \
+#define SINTER_BINARY(Struct, name, group)                                                        \
   [[nodiscard]] Tensor name(const Tensor& other, SourceLoc where = SourceLoc::current()) const& { \
-    return Tensor(detail::run(OpCode::name, value_, {&other.value_, {}, where}), Trusted{});     \
-  }                                                                                        \
-  [[nodiscard]] Tensor name(const Tensor& other, SourceLoc where = SourceLoc::current())&& {     \
-    return Tensor(detail::run(OpCode::name, std::move(value_), {&other.value_, {}, where}), Trusted{}); \
-  }                                                                                        \
-  [[nodiscard]] Tensor name(Scalar other, SourceLoc where = SourceLoc::current()) const& { \
-    return Tensor(detail::run(OpCode::name, value_, {nullptr, other, where}), Trusted{});  \
-  }                                                                                        \
-  [[nodiscard]] Tensor name(Scalar other, SourceLoc where = SourceLoc::current())&& {      \
-    return Tensor(detail::run(OpCode::name, std::move(value_), {nullptr, other, where}), Trusted{}); \
+    return Tensor(detail::run(OpCode::name, value_, {&other.value_, {}, where}), Trusted{});      \
+  }                                                                                               \
+  [[nodiscard]] Tensor name(const Tensor& other, SourceLoc where = SourceLoc::current())&& {      \
+    return Tensor(detail::run(OpCode::name, std::move(value_), {&other.value_, {}, where}),       \
+                  Trusted{});                                                                     \
+  }                                                                                               \
+  [[nodiscard]] Tensor name(Scalar other, SourceLoc where = SourceLoc::current()) const& {        \
+    return Tensor(detail::run(OpCode::name, value_, {nullptr, other, where}), Trusted{});         \
+  }                                                                                               \
+  [[nodiscard]] Tensor name(Scalar other, SourceLoc where = SourceLoc::current())&& {             \
+    return Tensor(detail::run(OpCode::name, std::move(value_), {nullptr, other, where}),          \
+                  Trusted{});                                                                     \
   }
-#define SINTER_COMPARE(Struct, name, group)                                                \
-  [[nodiscard]] BoolTensor name(const Tensor& other, SourceLoc where = SourceLoc::current()) const { \
-    return BoolTensor(detail::run(OpCode::name, value_, {&other.value_, {}, where}));      \
-  }                                                                                        \
+#define SINTER_COMPARE(Struct, name, group)                                                   \
+  [[nodiscard]] BoolTensor name(const Tensor& other, SourceLoc where = SourceLoc::current())  \
+      const {                                                                                 \
+    return BoolTensor(detail::run(OpCode::name, value_, {&other.value_, {}, where}));         \
+  }                                                                                           \
   [[nodiscard]] BoolTensor name(Scalar other, SourceLoc where = SourceLoc::current()) const { \
-    return BoolTensor(detail::run(OpCode::name, value_, {nullptr, other, where}));         \
+    return BoolTensor(detail::run(OpCode::name, value_, {nullptr, other, where}));            \
   }
 #define SINTER_TERNARY(Struct, name, group)
-  // x.sum() folds all dims, x.sum(1) drops one, x.sum(1, keep_dim) keeps it with size 1, x.sum<1>({0, 2})
-  // drops several and states the rank that is left.
-#define SINTER_REDUCE(Struct, name, group)                                                  \
-  [[nodiscard]] auto name(SourceLoc where = SourceLoc::current()) const {                   \
-    return reduced<OpCode::name, 0>({}, false, where);                                      \
-  }                                                                                         \
-  [[nodiscard]] auto name(int dim, SourceLoc where = SourceLoc::current()) const {          \
-    return reduced<OpCode::name, D - 1>({dim}, false, where);                               \
-  }                                                                                         \
-  [[nodiscard]] auto name(int dim, KeepDim, SourceLoc where = SourceLoc::current()) const { \
-    return reduced<OpCode::name, D>({dim}, true, where);                                    \
-  }                                                                                         \
-  [[nodiscard]] auto name(const Dims& dims, KeepDim, SourceLoc where = SourceLoc::current()) const { \
-    return reduced<OpCode::name, D>(dims, true, where);                                     \
-  }                                                                                         \
-  template <int E>                                                                          \
-  [[nodiscard]] auto name(const Dims& dims, SourceLoc where = SourceLoc::current()) const { \
-    return reduced<OpCode::name, E>(dims, false, where);                                    \
+  // x.sum() folds all dims, x.sum(1) drops one, x.sum(1, keep_dim) keeps it with size 1,
+  // x.sum<1>({0, 2}) drops several and states the rank that is left.
+#define SINTER_REDUCE(Struct, name, group)                                                   \
+  [[nodiscard]] auto name(SourceLoc where = SourceLoc::current()) const {                    \
+    return reduced<OpCode::name, 0>({}, false, where);                                       \
+  }                                                                                          \
+  [[nodiscard]] auto name(int dim, SourceLoc where = SourceLoc::current()) const {           \
+    return reduced<OpCode::name, D - 1>({dim}, false, where);                                \
+  }                                                                                          \
+  [[nodiscard]] auto name(int dim, KeepDim, SourceLoc where = SourceLoc::current()) const {  \
+    return reduced<OpCode::name, D>({dim}, true, where);                                     \
+  }                                                                                          \
+  [[nodiscard]] auto name(const Dims& dims, KeepDim, SourceLoc where = SourceLoc::current()) \
+      const {                                                                                \
+    return reduced<OpCode::name, D>(dims, true, where);                                      \
+  }                                                                                          \
+  template <int E>                                                                           \
+  [[nodiscard]] auto name(const Dims& dims, SourceLoc where = SourceLoc::current()) const {  \
+    return reduced<OpCode::name, E>(dims, false, where);                                     \
   }
 #include "sinter/ops/ops.def"
 #undef SINTER_UNARY
@@ -297,13 +310,13 @@ class Tensor : public detail::ShapeMethods<D, K>,
     detail::Operand operand_;
   };
 
-#define SINTER_OPERATOR(symbol, code)                                              \
-  friend Tensor operator symbol(Tensor a, const Right& b) {                        \
+#define SINTER_OPERATOR(symbol, code)                                                      \
+  friend Tensor operator symbol(Tensor a, const Right& b) {                                \
     return Tensor(detail::run(OpCode::code, std::move(a.value_), b.operand()), Trusted{}); \
-  }                                                                                \
-  Tensor& operator symbol##=(const Right& b) {                                     \
-    value_ = detail::run(OpCode::code, std::move(value_), b.operand());            \
-    return *this;                                                                  \
+  }                                                                                        \
+  Tensor& operator symbol##=(const Right & b) {                                            \
+    value_ = detail::run(OpCode::code, std::move(value_), b.operand());                    \
+    return *this;                                                                          \
   }
   SINTER_OPERATOR(+, add)
   SINTER_OPERATOR(-, sub)
@@ -313,11 +326,12 @@ class Tensor : public detail::ShapeMethods<D, K>,
   SINTER_OPERATOR(<<, bitwise_left_shift)
   SINTER_OPERATOR(>>, bitwise_right_shift)
 #undef SINTER_OPERATOR
-#define SINTER_OPERATOR(symbol, code)                                              \
-  template <class T>                                                               \
-    requires std::is_arithmetic_v<T>                                               \
-  friend Tensor operator symbol(T a, const Tensor& b) {                            \
-    return Tensor(detail::run_reversed(OpCode::code, a, b.value_, SourceLoc::current()), Trusted{}); \
+#define SINTER_OPERATOR(symbol, code)                                                    \
+  template <class T>                                                                     \
+    requires std::is_arithmetic_v<T>                                                     \
+  friend Tensor operator symbol(T a, const Tensor& b) {                                  \
+    return Tensor(detail::run_reversed(OpCode::code, a, b.value_, SourceLoc::current()), \
+                  Trusted{});                                                            \
   }
   SINTER_OPERATOR(+, add)
   SINTER_OPERATOR(-, sub)
@@ -325,9 +339,9 @@ class Tensor : public detail::ShapeMethods<D, K>,
   SINTER_OPERATOR(/, div)
   SINTER_OPERATOR(%, remainder)
 #undef SINTER_OPERATOR
-#define SINTER_OPERATOR(symbol, code)                                              \
-  friend BoolTensor operator symbol(const Tensor& a, const Right& b) {             \
-    return BoolTensor(detail::run(OpCode::code, Value(a.value_), b.operand()));    \
+#define SINTER_OPERATOR(symbol, code)                                           \
+  friend BoolTensor operator symbol(const Tensor& a, const Right& b) {          \
+    return BoolTensor(detail::run(OpCode::code, Value(a.value_), b.operand())); \
   }
   SINTER_OPERATOR(<, less)
   SINTER_OPERATOR(<=, less_equal)
@@ -337,10 +351,18 @@ class Tensor : public detail::ShapeMethods<D, K>,
   SINTER_OPERATOR(!=, not_equal)
 #undef SINTER_OPERATOR
   // On bool tensors these are logic, on integers bits.
-  friend Tensor operator&(const Tensor& a, const Tensor& b) { return a.logic(OpCode::logical_and, OpCode::bitwise_and, b); }
-  friend Tensor operator|(const Tensor& a, const Tensor& b) { return a.logic(OpCode::logical_or, OpCode::bitwise_or, b); }
-  friend Tensor operator^(const Tensor& a, const Tensor& b) { return a.logic(OpCode::logical_xor, OpCode::bitwise_xor, b); }
-  Tensor operator!() const { return Tensor(detail::run(OpCode::logical_not, value_, SourceLoc::current())); }
+  friend Tensor operator&(const Tensor& a, const Tensor& b) {
+    return a.logic(OpCode::logical_and, OpCode::bitwise_and, b);
+  }
+  friend Tensor operator|(const Tensor& a, const Tensor& b) {
+    return a.logic(OpCode::logical_or, OpCode::bitwise_or, b);
+  }
+  friend Tensor operator^(const Tensor& a, const Tensor& b) {
+    return a.logic(OpCode::logical_xor, OpCode::bitwise_xor, b);
+  }
+  Tensor operator!() const {
+    return Tensor(detail::run(OpCode::logical_not, value_, SourceLoc::current()));
+  }
   Tensor operator-() const& { return neg(); }
   Tensor operator-() && { return std::move(*this).neg(); }
 
@@ -348,7 +370,8 @@ class Tensor : public detail::ShapeMethods<D, K>,
 
   /// [..., m, k] x [..., k, n] -> [..., m, n]; leading dims broadcast.
   template <int E = D>
-  [[nodiscard]] auto matmul(const Tensor<E, K>& other, SourceLoc where = SourceLoc::current()) const {
+  [[nodiscard]] auto matmul(const Tensor<E, K>& other,
+                            SourceLoc where = SourceLoc::current()) const {
     constexpr int rank = D == dynamic_rank || E == dynamic_rank ? dynamic_rank : D > E ? D : E;
     return Tensor<rank, K>(detail::run(OpCode::matmul, value_, {&other.value(), {}, where}));
   }
@@ -360,9 +383,13 @@ class Tensor : public detail::ShapeMethods<D, K>,
   [[nodiscard]] Tensor<D, L> cast(DType dtype) const {
     return Tensor<D, L>(detail::cast(value_, dtype));
   }
-  [[nodiscard]] FloatTensor to_float() const { return FloatTensor(detail::cast(value_, DType::f32)); }
+  [[nodiscard]] FloatTensor to_float() const {
+    return FloatTensor(detail::cast(value_, DType::f32));
+  }
   [[nodiscard]] IntTensor to_int() const { return IntTensor(detail::cast(value_, DType::i64)); }
-  [[nodiscard]] BoolTensor to_bool() const { return BoolTensor(detail::cast(value_, DType::boolean)); }
+  [[nodiscard]] BoolTensor to_bool() const {
+    return BoolTensor(detail::cast(value_, DType::boolean));
+  }
   [[nodiscard]] Tensor to_device(Device device) const {
     return Tensor(detail::to_device(value_, device));
   }
@@ -385,16 +412,14 @@ class Tensor : public detail::ShapeMethods<D, K>,
   /// The gradient of this leaf, on the device under autodiff; nullopt if it took no part.
   [[nodiscard]] std::optional<Tensor> grad(const Gradients& gradients) const;
 
-
-
  private:
   struct Trusted {};
   // A result whose rank and kind follow from the op's rule.
   Tensor(Value value, Trusted) : value_(std::move(value)) {}
   template <OpCode code, int R>
   auto reduced(const Dims& dims, bool keep, SourceLoc where) const {
-    return Tensor<D == dynamic_rank ? dynamic_rank : R, detail::reduced_kind<code, K>>(
-        detail::reduce(code, value_, dims, keep, where));
+    return Tensor < D == dynamic_rank ? dynamic_rank : R, detail::reduced_kind < code,
+           K >> (detail::reduce(code, value_, dims, keep, where));
   }
   Tensor logic(OpCode on_bool, OpCode on_integers, const Tensor& other) const {
     const OpCode code = dtype() == DType::boolean ? on_bool : on_integers;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Sinter's header after headers that define macros of common names: it compiles, and the macros are there afterwards.
+// Sinter's header after headers that define macros of common names: it compiles, and the macros are
+// there afterwards.
 #include <gtest/gtest.h>
 
 #define Bool int
@@ -21,7 +22,8 @@
 namespace {
 
 TEST(Cases, BLD_02_macros_of_others) {
-  static_assert(std::is_same_v<Bool, int> && None == 0L && True == 1 && CHECK(2) == 2 && LOG(3) == 3);
+  static_assert(std::is_same_v<Bool, int> && None == 0L && True == 1 && CHECK(2) == 2 &&
+                LOG(3) == 3);
   static_assert(min(1, 2) == 1 && max(1, 2) == 2 && ERROR == 0);
   const auto x = sinter::Tensor<1>::from({1, 3, 2});
   EXPECT_EQ((x.max)().item(), 3);

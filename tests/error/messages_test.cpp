@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Errors of the tensors' surface: the first line says which operation, what came, and where it was asked for.
+// Errors of the tensors' surface: the first line says which operation, what came, and where it was
+// asked for.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -35,7 +36,8 @@ void expect_words(const std::string& text, const std::vector<std::string>& words
 
 TEST(Cases, BLD_14_messages) {
   const auto a = F2::zeros({2, 3}), b = F2::zeros({4, 5});
-  expect_words(message([&] { (void)a.matmul(b); }), {"matmul", "[2, 3]", "[4, 5]", "messages_test.cpp"});
+  expect_words(message([&] { (void)a.matmul(b); }),
+               {"matmul", "[2, 3]", "[4, 5]", "messages_test.cpp"});
   expect_words(message([&] { (void)(a + b); }), {"add", "[2, 3]", "[4, 5]", "messages_test.cpp"});
   expect_words(message([&] { (void)a.sum(2); }), {"sum", "2"});
   expect_words(message([&] { (void)a.reshape({4, 4}); }), {"reshape", "[2, 3]", "[4, 4]"});
@@ -48,7 +50,8 @@ TEST(Cases, BLD_14_messages) {
   expect_words(message([&] { (void)a.sum().backward(); }), {"backward", "require_grad"});
   expect_words(message([&] { (void)Device::by_name("abacus"); }), {"abacus", "reference"});
   expect_words(message([&] { (void)(a + F2::zeros({2, 3}, Device::null())); }), {"add", "null"});
-  expect_words(message([&] { (void)einsum<2>("ij,jk->ik", a, b); }), {"einsum", "label j", "3", "4"});
+  expect_words(message([&] { (void)einsum<2>("ij,jk->ik", a, b); }),
+               {"einsum", "label j", "3", "4"});
   expect_words(message([&] { (void)F1::arange(3).dot(F1::arange(4)); }), {"dot", "3", "4"});
 }
 

@@ -81,9 +81,10 @@ Value shrink(const Value& x, double lambda, double bias, SourceLoc where) {
 Value prelu(const Value& x, const Value& weight, SourceLoc where) {
   const std::int64_t count = weight.num_elements();
   if (count != 1 && (x.rank() < 2 || x.size(1) != count)) {
-    throw ShapeError(fmt::format("prelu: {} weights for an input of shape {}; give 1, or one for each "
-                                 "element of dim 1",
-                                 count, x.shape().str()));
+    throw ShapeError(
+        fmt::format("prelu: {} weights for an input of shape {}; give 1, or one for each "
+                    "element of dim 1",
+                    count, x.shape().str()));
   }
   Shape shape = Shape::filled(x.rank(), 1);
   if (count != 1) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Activations with attributes, and those that are formulas over others. Each takes its input by value: one
-// that is moved in and has no other handle is computed in place.
+// Activations with attributes, and those that are formulas over others. Each takes its input by
+// value: one that is moved in and has no other handle is computed in place.
 #pragma once
 
 #include "sinter/graph/op_call.hpp"
@@ -25,7 +25,8 @@ Value soft_shrink(Value x, double lambda = 0.5, SourceLoc where = SourceLoc::cur
 /// x - bias above lambda, x + bias below -lambda, 0 between.
 Value shrink(const Value& x, double lambda = 0.5, double bias = 0,
              SourceLoc where = SourceLoc::current());
-/// x where positive, else x * weight. `weight` has one element, or one for each of dim 1's channels.
+/// x where positive, else x * weight. `weight` has one element, or one for each of dim 1's
+/// channels.
 Value prelu(const Value& x, const Value& weight, SourceLoc where = SourceLoc::current());
 /// x - tanh(x).
 Value tanhshrink(const Value& x, SourceLoc where = SourceLoc::current());

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Einstein's summation: operands are contracted from left to right, two at a time, each by one batched matmul.
+// Einstein's summation: operands are contracted from left to right, two at a time, each by one
+// batched matmul.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -31,7 +32,8 @@ void check_labels(std::string_view equation, std::string_view labels) {
       refuse(equation, fmt::format("'{}' is no label; use letters", labels[i]));
     }
     if (has(labels.substr(0, i), labels[i])) {
-      refuse(equation, fmt::format("label {} occurs twice in \"{}\"; take the diagonal first", labels[i], labels));
+      refuse(equation, fmt::format("label {} occurs twice in \"{}\"; take the diagonal first",
+                                   labels[i], labels));
     }
   }
 }
@@ -137,15 +139,17 @@ void check_sizes(std::string_view equation, const std::vector<Named>& operands) 
   sizes.fill(-1);
   for (const Named& x : operands) {
     if (x.value.rank() != static_cast<int>(x.labels.size())) {
-      throw ShapeError(fmt::format("einsum: \"{}\": \"{}\" names {} dims and the operand has shape {}", equation,
-                                   x.labels, x.labels.size(), x.value.shape().str()));
+      throw ShapeError(
+          fmt::format("einsum: \"{}\": \"{}\" names {} dims and the operand has shape {}", equation,
+                      x.labels, x.labels.size(), x.value.shape().str()));
     }
     for (std::size_t i = 0; i < x.labels.size(); ++i) {
       std::int64_t& size = sizes[static_cast<std::size_t>(x.labels[i])];
       const std::int64_t here = x.value.size(static_cast<int>(i));
       if (size >= 0 && size != here) {
-        throw ShapeError(fmt::format("einsum: \"{}\": label {} has size {} and {}; they must be equal", equation,
-                                     x.labels[i], size, here));
+        throw ShapeError(
+            fmt::format("einsum: \"{}\": label {} has size {} and {}; they must be equal", equation,
+                        x.labels[i], size, here));
       }
       size = here;
     }
@@ -157,7 +161,8 @@ void check_sizes(std::string_view equation, const std::vector<Named>& operands) 
 Value einsum(std::string_view equation, std::span<const Value> operands, SourceLoc where) {
   const Equation parsed = parse(equation);
   if (parsed.inputs.size() != operands.size()) {
-    refuse(equation, fmt::format("names {} operands, got {}", parsed.inputs.size(), operands.size()));
+    refuse(equation,
+           fmt::format("names {} operands, got {}", parsed.inputs.size(), operands.size()));
   }
   std::vector<Named> named;
   for (std::size_t i = 0; i < operands.size(); ++i) {

@@ -15,8 +15,8 @@ namespace {
 
 void check_rank(const char* op, const Value& x, int rank) {
   if (x.rank() != rank) {
-    throw ShapeError(fmt::format("{}: expected a tensor of rank {}, got shape {}; reshape it first", op,
-                                 rank, x.shape().str()));
+    throw ShapeError(fmt::format("{}: expected a tensor of rank {}, got shape {}; reshape it first",
+                                 op, rank, x.shape().str()));
   }
 }
 
@@ -30,8 +30,8 @@ Value dot(const Value& a, const Value& b, SourceLoc where) {
   check_rank("dot", a, 1);
   check_rank("dot", b, 1);
   if (a.size(0) != b.size(0)) {
-    throw ShapeError(fmt::format("dot: vectors of {} and {} elements; they must be as long", a.size(0),
-                                 b.size(0)));
+    throw ShapeError(fmt::format("dot: vectors of {} and {} elements; they must be as long",
+                                 a.size(0), b.size(0)));
   }
   return sum(mul(a, b, where), {}, false, where);
 }
@@ -49,13 +49,14 @@ Value matvec(const Value& a, const Value& x, SourceLoc where) {
 
 Value trace(const Value& x, SourceLoc where) {
   if (x.rank() < 2) {
-    throw ShapeError(fmt::format("trace: expected a matrix or a batch of them, got shape {}",
-                                 x.shape().str()));
+    throw ShapeError(
+        fmt::format("trace: expected a matrix or a batch of them, got shape {}", x.shape().str()));
   }
   return sum(diag(x), {-1}, false, where);
 }
 
-Value addmm(const Value& c, const Value& a, const Value& b, double beta, double alpha, SourceLoc where) {
+Value addmm(const Value& c, const Value& a, const Value& b, double beta, double alpha,
+            SourceLoc where) {
   const Value product = scaled(call(OpCode::matmul, {a, b}, where), alpha);
   return beta == 0 ? product : add(scaled(c, beta), product, where);
 }
@@ -69,8 +70,9 @@ Value kron(const Value& a, const Value& b, SourceLoc where) {
 
 Value tensordot(const Value& a, const Value& b, int dims, SourceLoc where) {
   if (dims < 0 || dims > a.rank() || dims > b.rank()) {
-    throw ArgumentError(fmt::format("tensordot: {} dims of shapes {} and {}; there must be as many in both",
-                                    dims, a.shape().str(), b.shape().str()));
+    throw ArgumentError(
+        fmt::format("tensordot: {} dims of shapes {} and {}; there must be as many in both", dims,
+                    a.shape().str(), b.shape().str()));
   }
   Shape result;
   std::int64_t rows = 1, inner = 1, columns = 1;
@@ -83,8 +85,8 @@ Value tensordot(const Value& a, const Value& b, int dims, SourceLoc where) {
       result.push_back(b.size(i));
       columns *= b.size(i);
     } else if (b.size(i) != a.size(a.rank() - dims + i)) {
-      throw ShapeError(fmt::format("tensordot: the last {} dims of {} differ from the first of {}", dims,
-                                   a.shape().str(), b.shape().str()));
+      throw ShapeError(fmt::format("tensordot: the last {} dims of {} differ from the first of {}",
+                                   dims, a.shape().str(), b.shape().str()));
     } else {
       inner *= b.size(i);
     }

@@ -24,12 +24,13 @@ Value addmm(const Value& c, const Value& a, const Value& b, double beta = 1, dou
 /// Kronecker product: [m, n], [p, q] -> [m * p, n * q].
 Value kron(const Value& a, const Value& b, SourceLoc where = SourceLoc::current());
 /// Sums products over the last `dims` dims of `a` and the first `dims` of `b`.
-Value tensordot(const Value& a, const Value& b, int dims = 2, SourceLoc where = SourceLoc::current());
+Value tensordot(const Value& a, const Value& b, int dims = 2,
+                SourceLoc where = SourceLoc::current());
 
-/// Einstein's summation: "bij,bjk->bik". Labels are letters; a label in several operands is multiplied, one that
-/// is not in the result is summed. Without "->" the result has the labels that occur once, in alphabetical
-/// order. ArgumentError for a malformed equation or a label twice in one operand, ShapeError where sizes of a
-/// label differ.
+/// Einstein's summation: "bij,bjk->bik". Labels are letters; a label in several operands is
+/// multiplied, one that is not in the result is summed. Without "->" the result has the labels that
+/// occur once, in alphabetical order. ArgumentError for a malformed equation or a label twice in
+/// one operand, ShapeError where sizes of a label differ.
 Value einsum(std::string_view equation, std::span<const Value> operands,
              SourceLoc where = SourceLoc::current());
 

@@ -16,7 +16,8 @@ namespace sinter::ops {
 
 Value movedim(const Value& x, const Dims& from, const Dims& to) {
   if (from.size() != to.size()) {
-    throw ArgumentError(fmt::format("movedim: {} dims to {} places; give as many", from.size(), to.size()));
+    throw ArgumentError(
+        fmt::format("movedim: {} dims to {} places; give as many", from.size(), to.size()));
   }
   if (from.empty()) {
     return x;
@@ -48,7 +49,8 @@ Value squeeze_dims(const Value& x, const Dims& dims) {
   for (int i = 0; i < x.rank(); ++i) {
     const bool asked = std::find(named.begin(), named.end(), i) != named.end();
     if (asked && !all && x.size(i) != 1) {
-      throw ShapeError(fmt::format("squeeze: dim {} of {} has size {}, not 1", i, x.shape().str(), x.size(i)));
+      throw ShapeError(
+          fmt::format("squeeze: dim {} of {} has size {}, not 1", i, x.shape().str(), x.size(i)));
     }
     if (!asked || x.size(i) != 1) {
       shape.push_back(x.size(i));
@@ -89,21 +91,24 @@ Value linspace(Backend& backend, double start, double end, std::int64_t count, D
   return arange(backend, start, step, count, dtype);
 }
 
-Value logspace(Backend& backend, double start, double end, std::int64_t count, double base, DType dtype) {
+Value logspace(Backend& backend, double start, double end, std::int64_t count, double base,
+               DType dtype) {
   const Value exponents = linspace(backend, start, end, count, DType::f64);
   return cast(pow(scalar_like(exponents, base), exponents), dtype);
 }
 
 Value arange_to(Backend& backend, Scalar start, Scalar end, Scalar step, DType dtype) {
   if (step.as_double() == 0 || !std::isfinite(step.as_double())) {
-    throw ArgumentError(fmt::format("arange: step {}; it must be finite and not 0", step.as_double()));
+    throw ArgumentError(
+        fmt::format("arange: step {}; it must be finite and not 0", step.as_double()));
   }
   std::int64_t count = 0;
   if (start.kind != Kind::floating && end.kind != Kind::floating && step.kind != Kind::floating) {
     const std::int64_t by = step.integer, distance = end.integer - start.integer;
     count = distance / by + (distance % by != 0 && (distance < 0) == (by < 0) ? 1 : 0);
   } else {
-    count = static_cast<std::int64_t>(std::ceil((end.as_double() - start.as_double()) / step.as_double()));
+    count = static_cast<std::int64_t>(
+        std::ceil((end.as_double() - start.as_double()) / step.as_double()));
   }
   return arange(backend, start, step, std::max<std::int64_t>(count, 0), dtype);
 }

@@ -20,7 +20,8 @@ Value flatten(const Value& x, int first, int last);
 /// `count` numbers from `start` to `end`, both included; one number is `start`.
 Value linspace(Backend& backend, double start, double end, std::int64_t count, DType dtype);
 /// base to the power of linspace.
-Value logspace(Backend& backend, double start, double end, std::int64_t count, double base, DType dtype);
+Value logspace(Backend& backend, double start, double end, std::int64_t count, double base,
+               DType dtype);
 /// start, start + step, … before `end`: ceil((end - start) / step) numbers.
 Value arange_to(Backend& backend, Scalar start, Scalar end, Scalar step, DType dtype);
 

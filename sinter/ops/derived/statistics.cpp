@@ -22,8 +22,8 @@ Value widened(const Value& x) { return is_narrow(x.dtype()) ? cast(x, DType::f32
 
 void check_floating(const char* op, const Value& x) {
   if (!is_floating(x.dtype())) {
-    throw DTypeError(fmt::format("{}: expected a floating tensor, got {}; call to_float() first", op,
-                                 name_of(x.dtype())));
+    throw DTypeError(fmt::format("{}: expected a floating tensor, got {}; call to_float() first",
+                                 op, name_of(x.dtype())));
   }
 }
 
@@ -37,10 +37,14 @@ std::int64_t count_along(const Value& x, const Dims& dims) {
 
 double largest(DType dtype) {
   switch (dtype) {
-    case DType::f64: return std::numeric_limits<double>::max();
-    case DType::f16: return 65504;
-    case DType::bf16: return 0x1.FEp127;
-    default: return std::numeric_limits<float>::max();
+    case DType::f64:
+      return std::numeric_limits<double>::max();
+    case DType::f16:
+      return 65504;
+    case DType::bf16:
+      return 0x1.FEp127;
+    default:
+      return std::numeric_limits<float>::max();
   }
 }
 
@@ -83,7 +87,8 @@ Outputs variance_mean(const Value& x, const Dims& dims, double correction, bool 
   result.push_back(std::move(average));
   return result;
 }
-Value variance(const Value& x, const Dims& dims, double correction, bool keep_dim, SourceLoc where) {
+Value variance(const Value& x, const Dims& dims, double correction, bool keep_dim,
+               SourceLoc where) {
   return variance_mean(x, dims, correction, keep_dim, where)[0];
 }
 Value standard_deviation(const Value& x, const Dims& dims, double correction, bool keep_dim,
@@ -95,9 +100,10 @@ Value covariance(const Value& x, int dim, double correction, SourceLoc where) {
   check_floating("cov", x);
   const int d = normalize_dim(dim, x.rank(), "cov");
   if (x.rank() < 2 || d < x.rank() - 2) {
-    throw ArgumentError(fmt::format("cov: dim {} of shape {}; the observations must run along one of the "
-                                    "last two dims",
-                                    dim, x.shape().str()));
+    throw ArgumentError(
+        fmt::format("cov: dim {} of shape {}; the observations must run along one of the "
+                    "last two dims",
+                    dim, x.shape().str()));
   }
   const Value wide = widened(x);
   const Value centered = sub(wide, mean(wide, {d}, true, where));
@@ -150,7 +156,9 @@ Value is_close(const Value& a, const Value& b, double rtol, double atol, bool na
   return nan_equal ? logical_or(close, logical_and(is_nan(x), is_nan(y))) : close;
 }
 
-Value contains_nan(const Value& x, SourceLoc where) { return any(is_nan(x, where), {}, false, where); }
+Value contains_nan(const Value& x, SourceLoc where) {
+  return any(is_nan(x, where), {}, false, where);
+}
 
 Value nan_to_num(const Value& x, double nan, const double* positive, const double* negative,
                  SourceLoc where) {

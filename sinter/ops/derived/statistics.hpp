@@ -7,30 +7,32 @@
 
 namespace sinter::ops {
 
-/// sum((x - mean)^2) / (n - correction) over `dims` (empty: all), in two passes and at least f32. NaN where
-/// n is not above the correction.
+/// sum((x - mean)^2) / (n - correction) over `dims` (empty: all), in two passes and at least f32.
+/// NaN where n is not above the correction.
 Value variance(const Value& x, const Dims& dims = {}, double correction = 1, bool keep_dim = false,
                SourceLoc where = SourceLoc::current());
 /// The square root of the variance.
 Value standard_deviation(const Value& x, const Dims& dims = {}, double correction = 1,
                          bool keep_dim = false, SourceLoc where = SourceLoc::current());
 /// Variance and mean.
-Outputs variance_mean(const Value& x, const Dims& dims = {}, double correction = 1, bool keep_dim = false,
-                      SourceLoc where = SourceLoc::current());
-/// x [.., n, f] with `dim` -2 (or [.., f, n] with -1) -> covariances of the f variables over n observations
+Outputs variance_mean(const Value& x, const Dims& dims = {}, double correction = 1,
+                      bool keep_dim = false, SourceLoc where = SourceLoc::current());
+/// x [.., n, f] with `dim` -2 (or [.., f, n] with -1) -> covariances of the f variables over n
+/// observations
 /// [.., f, f]. `dim` is one of the last two.
-Value covariance(const Value& x, int dim, double correction = 1, SourceLoc where = SourceLoc::current());
+Value covariance(const Value& x, int dim, double correction = 1,
+                 SourceLoc where = SourceLoc::current());
 
-/// (sum |x|^p)^(1/p) over `dims` (empty: all). p = 0 counts the elements that are not 0; infinity and
-/// -infinity are the largest and the smallest |x|. The gradient of the norm of zeros is 0.
+/// (sum |x|^p)^(1/p) over `dims` (empty: all). p = 0 counts the elements that are not 0; infinity
+/// and -infinity are the largest and the smallest |x|. The gradient of the norm of zeros is 0.
 Value norm(const Value& x, double p = 2, const Dims& dims = {}, bool keep_dim = false,
            SourceLoc where = SourceLoc::current());
 /// Sum of products over `dim` divided by the norms, each at least `eps`.
 Value cosine_similarity(const Value& a, const Value& b, int dim = 1, double eps = 1e-8,
                         SourceLoc where = SourceLoc::current());
 
-/// |a - b| <= atol + rtol * |b|, elementwise; equal infinities are close, NaN is close to nothing unless
-/// `nan_equal`.
+/// |a - b| <= atol + rtol * |b|, elementwise; equal infinities are close, NaN is close to nothing
+/// unless `nan_equal`.
 Value is_close(const Value& a, const Value& b, double rtol = 1e-5, double atol = 1e-8,
                bool nan_equal = false, SourceLoc where = SourceLoc::current());
 /// Any element is NaN: rank 0, bool.

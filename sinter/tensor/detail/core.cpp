@@ -26,9 +26,10 @@ namespace {
 Value number_beside(const Value& like, Scalar scalar, std::string_view op) {
   if (!is_floating(like.dtype()) && scalar.kind == Kind::floating &&
       scalar.floating != static_cast<double>(scalar.as_int64())) {
-    throw DTypeError(fmt::format("{}: {} has a fraction and the tensor is {}; cast the tensor to a "
-                                 "floating dtype first",
-                                 op, scalar.floating, name_of(like.dtype())));
+    throw DTypeError(
+        fmt::format("{}: {} has a fraction and the tensor is {}; cast the tensor to a "
+                    "floating dtype first",
+                    op, scalar.floating, name_of(like.dtype())));
   }
   return like.backend().scalar(scalar, like.dtype());
 }
@@ -37,9 +38,10 @@ Value number_beside(const Value& like, Scalar scalar, std::string_view op) {
 void check_exponent(const Value& x, const Value& exponent) {
   if (is_integer(x.dtype()) && is_integer(exponent.dtype()) && !is_unsigned(exponent.dtype()) &&
       truth(ops::any(ops::less(exponent, ops::scalar_like(exponent, 0))))) {
-    throw ArgumentError(fmt::format("pow: a negative exponent of an integer tensor ({}); cast the tensor to a "
-                                    "floating dtype first",
-                                    name_of(x.dtype())));
+    throw ArgumentError(
+        fmt::format("pow: a negative exponent of an integer tensor ({}); cast the tensor to a "
+                    "floating dtype first",
+                    name_of(x.dtype())));
   }
 }
 
@@ -62,8 +64,9 @@ void check_type(const Value& value, int rank, int kind) {
     return;
   }
   if (rank >= 0 && value.rank() != rank) {
-    throw ShapeError(fmt::format("Tensor<{}>: the value has rank {} (shape {}); use Tensor<{}> or DynTensor",
-                                 rank, value.rank(), value.shape().str(), value.rank()));
+    throw ShapeError(
+        fmt::format("Tensor<{}>: the value has rank {} (shape {}); use Tensor<{}> or DynTensor",
+                    rank, value.rank(), value.shape().str(), value.rank()));
   }
   if (kind >= 0 && static_cast<int>(kind_of(value.dtype())) != kind) {
     throw DTypeError(fmt::format("Tensor of kind {}: the value is {}; cast() it",
@@ -80,7 +83,8 @@ Value run(OpCode code, Value&& x, SourceLoc where) {
 Value run(OpCode code, Value x, const Operand& y) {
   const OpDef& def = op_def(code);
   if (!x || (y.value && !*y.value)) {
-    throw ArgumentError(fmt::format("{}: an operand is an empty tensor; it was moved from or never set", def.name));
+    throw ArgumentError(
+        fmt::format("{}: an operand is an empty tensor; it was moved from or never set", def.name));
   }
   Value second = y.value ? *y.value : number_beside(x, y.scalar, def.name);
   if (code == OpCode::pow) {
@@ -103,11 +107,14 @@ Value reduce(OpCode code, const Value& x, const Dims& dims, bool keep, SourceLoc
   return std::move(execute(op_def(code), &attributes, {&x, 1}, 0, where)[0]);
 }
 
-Value from_data(const HostData& data, const Device& device) { return device.backend().from_data(data); }
+Value from_data(const HostData& data, const Device& device) {
+  return device.backend().from_data(data);
+}
 Value full(const Shape& shape, Scalar value, DType dtype, const Device& device) {
   return ops::full(device.backend(), shape, value, dtype);
 }
-Value random(const Shape& shape, const Distribution& distribution, DType dtype, const Device& device) {
+Value random(const Shape& shape, const Distribution& distribution, DType dtype,
+             const Device& device) {
   return ops::random(device.backend(), shape, distribution, dtype);
 }
 Value full_like(const Value& like, Scalar value) { return ops::full_like(like, value); }
@@ -117,15 +124,16 @@ Value arange(Scalar start, Scalar end, Scalar step, DType dtype, const Device& d
 Value linspace(double start, double end, std::int64_t count, DType dtype, const Device& device) {
   return ops::linspace(device.backend(), start, end, count, dtype);
 }
-Value logspace(double start, double end, std::int64_t count, double base, DType dtype, const Device& device) {
+Value logspace(double start, double end, std::int64_t count, double base, DType dtype,
+               const Device& device) {
   return ops::logspace(device.backend(), start, end, count, base, dtype);
 }
 Value eye(std::int64_t rows, std::int64_t columns, DType dtype, const Device& device) {
   return ops::eye(device.backend(), rows, columns, dtype);
 }
 
-Value adopt(void* data, const Shape& shape, DType dtype, void (*release)(void*, void*), void* context,
-            const Device& device) {
+Value adopt(void* data, const Shape& shape, DType dtype, void (*release)(void*, void*),
+            void* context, const Device& device) {
   const std::size_t bytes = static_cast<std::size_t>(num_elements(shape)) * size_of(dtype);
   Ref<backend::Storage> storage = backend::Storage::adopt(data, bytes, release, context);
   std::vector<Backend*> decorators;
@@ -136,7 +144,8 @@ Value adopt(void* data, const Shape& shape, DType dtype, void (*release)(void*, 
   }
   if (!dynamic_cast<backend::HostBackend*>(leaf)) {
     const auto* first = static_cast<const std::byte*>(data);
-    return device.backend().from_data(HostData(shape, dtype, std::vector<std::byte>(first, first + bytes)));
+    return device.backend().from_data(
+        HostData(shape, dtype, std::vector<std::byte>(first, first + bytes)));
   }
   Value value(Ref<ValueImpl>(new backend::HostTensor(*leaf, shape, dtype, std::move(storage))));
   while (!decorators.empty()) {
@@ -148,7 +157,8 @@ Value adopt(void* data, const Shape& shape, DType dtype, void (*release)(void*, 
 
 Outputs extreme_with_indices(OpCode code, const Value& x, int dim, bool keep, SourceLoc where) {
   const int d = normalize_dim(dim, x.rank(), op_def(code).name);
-  Value indices = code == OpCode::argmax ? ops::argmax(x, d, true, where) : ops::argmin(x, d, true, where);
+  Value indices =
+      code == OpCode::argmax ? ops::argmax(x, d, true, where) : ops::argmin(x, d, true, where);
   Value values = ops::gather(x, d, indices, where);
   Outputs both;
   both.push_back(keep ? std::move(values) : ops::squeeze(values, d));
@@ -161,8 +171,9 @@ void NumberList::enter(int depth, std::size_t size) {
   if (shape.rank() <= depth) {
     shape.push_back(count);
   } else if (shape[depth] != count) {
-    throw ShapeError(fmt::format("Tensor::from: lists of {} and {} entries at depth {}; all must be as long",
-                                 shape[depth], count, depth));
+    throw ShapeError(
+        fmt::format("Tensor::from: lists of {} and {} entries at depth {}; all must be as long",
+                    shape[depth], count, depth));
   }
 }
 
@@ -176,9 +187,11 @@ Value from_numbers(const NumberList& list, DType dtype, const Device& device) {
     const Scalar number = list.numbers[i];
     if (is_floating(dtype)) {
       data.as<double>()[i] = number.as_double();
-    } else if (number.kind == Kind::floating && number.floating != static_cast<double>(number.as_int64())) {
-      throw DTypeError(fmt::format("Tensor::from: {} has a fraction and the dtype is {}; use a floating tensor",
-                                   number.floating, name_of(dtype)));
+    } else if (number.kind == Kind::floating &&
+               number.floating != static_cast<double>(number.as_int64())) {
+      throw DTypeError(
+          fmt::format("Tensor::from: {} has a fraction and the dtype is {}; use a floating tensor",
+                      number.floating, name_of(dtype)));
     } else {
       data.as<std::int64_t>()[i] = number.as_int64();
     }
@@ -191,15 +204,16 @@ SliceItem one_position(const Value& x, int dim, std::int64_t position) {
   const std::int64_t size = x.size(d);
   const std::int64_t start = position < 0 ? position + size : position;
   if (start < 0 || start >= size) {
-    throw IndexError(fmt::format("index: position {} of dim {} of shape {}; it must be in [{}, {})", position, d,
-                                 x.shape().str(), -size, size));
+    throw IndexError(fmt::format("index: position {} of dim {} of shape {}; it must be in [{}, {})",
+                                 position, d, x.shape().str(), -size, size));
   }
   return SliceItem(start, start + 1, 1);
 }
 Value slice_dim(const Value& x, int dim, const SliceItem& item) {
   const int d = normalize_dim(dim, x.rank(), "slice_dim");
   std::vector<SliceItem> items(static_cast<std::size_t>(d), SliceItem(all));
-  items.push_back(item.drops_dim && item.start.value ? one_position(x, d, *item.start.value) : item);
+  items.push_back(item.drops_dim && item.start.value ? one_position(x, d, *item.start.value)
+                                                     : item);
   const ResolvedSlice s = resolve_slice(x.shape(), items);
   return ops::slice(x, s.starts, s.lengths, s.steps);
 }
@@ -215,17 +229,19 @@ Value slice_assign(Value x, std::span<const SliceItem> items, const Value& value
   if (values.shape() == s.result) {
     placed = ops::reshape(values, s.lengths);
   }
-  return overwrite(ops::SliceAssign{s.starts, s.lengths, s.steps, false}, std::move(x), {std::move(placed)});
+  return overwrite(ops::SliceAssign{s.starts, s.lengths, s.steps, false}, std::move(x),
+                   {std::move(placed)});
 }
-Value select_assign(Value x, std::int64_t dim, const Value& index, const Value& values, IndexUpdate update,
-                    SourceLoc where) {
+Value select_assign(Value x, std::int64_t dim, const Value& index, const Value& values,
+                    IndexUpdate update, SourceLoc where) {
   return overwrite(ops::SelectAssign{dim, update}, std::move(x), {index, values}, where);
 }
-Value scatter(Value x, std::int64_t dim, const Value& index, const Value& values, IndexUpdate update,
-              SourceLoc where) {
+Value scatter(Value x, std::int64_t dim, const Value& index, const Value& values,
+              IndexUpdate update, SourceLoc where) {
   return overwrite(ops::Scatter{dim, update}, std::move(x), {index, values}, where);
 }
-Value scatter_nd(Value x, const Value& index, const Value& values, IndexUpdate update, SourceLoc where) {
+Value scatter_nd(Value x, const Value& index, const Value& values, IndexUpdate update,
+                 SourceLoc where) {
   return overwrite(ops::ScatterNd{update}, std::move(x), {index, values}, where);
 }
 Value choose(const Value& mask, const Value& a, Value x, SourceLoc where) {
@@ -235,8 +251,9 @@ Value choose(const Value& mask, const Value& a, Value x, SourceLoc where) {
 HostData read(const Value& value) { return value.backend().read(value); }
 Scalar item(const Value& value) {
   if (value.num_elements() != 1) {
-    throw ShapeError(fmt::format("item: the tensor has shape {}, not one element; index or reduce it first",
-                                 value.shape().str()));
+    throw ShapeError(
+        fmt::format("item: the tensor has shape {}, not one element; index or reduce it first",
+                    value.shape().str()));
   }
   const HostData data = read(value);
   if (is_floating(data.dtype())) {
@@ -245,8 +262,12 @@ Scalar item(const Value& value) {
   return data.int_at(0);
 }
 Device device_of(const Value& value) { return Device(value.backend()); }
-Value to_device(const Value& value, const Device& device) { return to_backend(value, device.backend()); }
-Value number(const Value& like, Scalar value, std::string_view op) { return number_beside(like, value, op); }
+Value to_device(const Value& value, const Device& device) {
+  return to_backend(value, device.backend());
+}
+Value number(const Value& like, Scalar value, std::string_view op) {
+  return number_beside(like, value, op);
+}
 bool truth(const Value& value) { return read(value).at(0) != 0; }
 
 Value cast(const Value& x, DType dtype) { return ops::cast(x, dtype); }

@@ -41,15 +41,17 @@ Value reduce(OpCode code, const Value& x, const Dims& dims, bool keep, SourceLoc
 
 Value from_data(const HostData& data, const Device& device);
 Value full(const Shape& shape, Scalar value, DType dtype, const Device& device);
-Value random(const Shape& shape, const Distribution& distribution, DType dtype, const Device& device);
+Value random(const Shape& shape, const Distribution& distribution, DType dtype,
+             const Device& device);
 Value full_like(const Value& like, Scalar value);
 Value arange(Scalar start, Scalar end, Scalar step, DType dtype, const Device& device);
 Value linspace(double start, double end, std::int64_t count, DType dtype, const Device& device);
-Value logspace(double start, double end, std::int64_t count, double base, DType dtype, const Device& device);
+Value logspace(double start, double end, std::int64_t count, double base, DType dtype,
+               const Device& device);
 Value eye(std::int64_t rows, std::int64_t columns, DType dtype, const Device& device);
 /// A value in memory of the caller's; `release(data, context)` is called even if this throws.
-Value adopt(void* data, const Shape& shape, DType dtype, void (*release)(void*, void*), void* context,
-            const Device& device);
+Value adopt(void* data, const Shape& shape, DType dtype, void (*release)(void*, void*),
+            void* context, const Device& device);
 /// Max or min along a dim with the index of each: `code` is argmax or argmin.
 Outputs extreme_with_indices(OpCode code, const Value& x, int dim, bool keep, SourceLoc where);
 Value cast(const Value& x, DType dtype);
@@ -64,11 +66,12 @@ SliceItem one_position(const Value& x, int dim, std::int64_t position);
 Value slice_dim(const Value& x, int dim, const SliceItem& item);
 // These may overwrite an `x` that is moved in and has no other handle.
 Value slice_assign(Value x, std::span<const SliceItem> items, const Value& values);
-Value select_assign(Value x, std::int64_t dim, const Value& index, const Value& values, IndexUpdate update,
-                    SourceLoc where);
-Value scatter(Value x, std::int64_t dim, const Value& index, const Value& values, IndexUpdate update,
-              SourceLoc where);
-Value scatter_nd(Value x, const Value& index, const Value& values, IndexUpdate update, SourceLoc where);
+Value select_assign(Value x, std::int64_t dim, const Value& index, const Value& values,
+                    IndexUpdate update, SourceLoc where);
+Value scatter(Value x, std::int64_t dim, const Value& index, const Value& values,
+              IndexUpdate update, SourceLoc where);
+Value scatter_nd(Value x, const Value& index, const Value& values, IndexUpdate update,
+                 SourceLoc where);
 /// `a` where the mask holds, else `x`.
 Value choose(const Value& mask, const Value& a, Value x, SourceLoc where);
 HostData read(const Value& value);

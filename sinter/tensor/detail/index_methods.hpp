@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Methods of Tensor that read and write by position, index or mask. Those that write give a copy, or the tensor
-// itself where it is a temporary that has no other handle: `x = std::move(x).slice_fill(0, range(0, 2))`.
+// Methods of Tensor that read and write by position, index or mask. Those that write give a copy,
+// or the tensor itself where it is a temporary that has no other handle: `x =
+// std::move(x).slice_fill(0, range(0, 2))`.
 #pragma once
 
 #include "sinter/tensor/detail/core.hpp"
@@ -21,7 +22,8 @@ class IndexMethods {
   Value take_self() { return std::move(static_cast<Self&>(*this)).value(); }
 
  public:
-  /// Python's slicing: `x.slice(range(0, -1), all, 3)`. An integer drops its dim; dims not named stay whole.
+  /// Python's slicing: `x.slice(range(0, -1), all, 3)`. An integer drops its dim; dims not named
+  /// stay whole.
   template <class... Items>
   [[nodiscard]] auto slice(Items... items) const {
     static_assert(D == dynamic_rank || sizeof...(Items) <= static_cast<std::size_t>(D),
@@ -29,7 +31,8 @@ class IndexMethods {
     const SliceItem list[] = {SliceItem(items)..., SliceItem(none, none, 1)};
     return Plus<-(0 + ... + drops<Items>)>(detail::slice(self(), {list, sizeof...(Items)}));
   }
-  /// A copy in which the slice holds `values`, which broadcast to it: `x.slice_assign(y, range(0, 2), all)`.
+  /// A copy in which the slice holds `values`, which broadcast to it: `x.slice_assign(y, range(0,
+  /// 2), all)`.
   template <class V, class... Items>
   [[nodiscard]] Self slice_assign(const V& values, Items... items) const& {
     const SliceItem list[] = {SliceItem(items)..., SliceItem(none, none, 1)};
@@ -44,13 +47,15 @@ class IndexMethods {
   template <class... Items>
   [[nodiscard]] Self slice_fill(Scalar fill, Items... items) const& {
     const SliceItem list[] = {SliceItem(items)..., SliceItem(none, none, 1)};
-    const Value filled = detail::number(static_cast<const Self*>(this)->value(), fill, "slice_fill");
+    const Value filled =
+        detail::number(static_cast<const Self*>(this)->value(), fill, "slice_fill");
     return Self(detail::slice_assign(self(), {list, sizeof...(Items)}, filled));
   }
   template <class... Items>
   [[nodiscard]] Self slice_fill(Scalar fill, Items... items) && {
     const SliceItem list[] = {SliceItem(items)..., SliceItem(none, none, 1)};
-    const Value filled = detail::number(static_cast<const Self*>(this)->value(), fill, "slice_fill");
+    const Value filled =
+        detail::number(static_cast<const Self*>(this)->value(), fill, "slice_fill");
     return Self(detail::slice_assign(take_self(), {list, sizeof...(Items)}, filled));
   }
   /// The slice of one dim: `x.slice_dim(1, range(0, none, 2))`.
@@ -68,11 +73,14 @@ class IndexMethods {
         ops::squeeze(detail::slice_dim(self(), d, detail::one_position(self(), d, position)), d));
   }
 
-  /// Slices of `dim` named by a vector of indices: [.., index[i], ..] in place i. IndexError outside the dim.
-  [[nodiscard]] Self select(int dim, const Vector& index, SourceLoc where = SourceLoc::current()) const {
+  /// Slices of `dim` named by a vector of indices: [.., index[i], ..] in place i. IndexError
+  /// outside the dim.
+  [[nodiscard]] Self select(int dim, const Vector& index,
+                            SourceLoc where = SourceLoc::current()) const {
     return Self(ops::index_select(self(), dim, index.value(), where));
   }
-  /// A copy with slices of `dim` written where `select` would read them; repeated indices act in order.
+  /// A copy with slices of `dim` written where `select` would read them; repeated indices act in
+  /// order.
   [[nodiscard]] Self select_assign(int dim, const Vector& index, const Self& values,
                                    IndexUpdate update = IndexUpdate::add,
                                    SourceLoc where = SourceLoc::current()) const& {
@@ -81,10 +89,12 @@ class IndexMethods {
   [[nodiscard]] Self select_assign(int dim, const Vector& index, const Self& values,
                                    IndexUpdate update = IndexUpdate::add,
                                    SourceLoc where = SourceLoc::current()) && {
-    return Self(detail::select_assign(take_self(), dim, index.value(), values.value(), update, where));
+    return Self(
+        detail::select_assign(take_self(), dim, index.value(), values.value(), update, where));
   }
   /// For dim 1: out[i, j, k] = x[i, index[i, j, k], k].
-  [[nodiscard]] Self gather(int dim, const Index& index, SourceLoc where = SourceLoc::current()) const {
+  [[nodiscard]] Self gather(int dim, const Index& index,
+                            SourceLoc where = SourceLoc::current()) const {
     return Self(ops::gather(self(), dim, index.value(), where));
   }
   /// A copy with `values` written where `gather` would read them.
@@ -139,26 +149,30 @@ class IndexMethods {
     return Self(detail::choose(mask.value(), other.value(), take_self(), where));
   }
   /// `fill` where `mask` holds, this tensor's elements elsewhere.
-  [[nodiscard]] Self mask_fill(const Mask& mask, Scalar fill, SourceLoc where = SourceLoc::current()) const& {
+  [[nodiscard]] Self mask_fill(const Mask& mask, Scalar fill,
+                               SourceLoc where = SourceLoc::current()) const& {
     const Value filled = number(static_cast<const Self*>(this)->value(), fill, "mask_fill");
     return Self(detail::choose(mask.value(), filled, self(), where));
   }
-  [[nodiscard]] Self mask_fill(const Mask& mask, Scalar fill, SourceLoc where = SourceLoc::current()) && {
+  [[nodiscard]] Self mask_fill(const Mask& mask, Scalar fill,
+                               SourceLoc where = SourceLoc::current()) && {
     const Value filled = number(static_cast<const Self*>(this)->value(), fill, "mask_fill");
     return Self(detail::choose(mask.value(), filled, take_self(), where));
   }
   /// The elements where `mask` holds, in row-major order: [count]. Waits for the mask.
-  [[nodiscard]] Tensor<rank_or_dynamic<D, 1>, K> mask_select(const Mask& mask,
-                                                             SourceLoc where = SourceLoc::current()) const {
+  [[nodiscard]] Tensor<rank_or_dynamic<D, 1>, K> mask_select(
+      const Mask& mask, SourceLoc where = SourceLoc::current()) const {
     return Tensor<rank_or_dynamic<D, 1>, K>(ops::mask_select(self(), mask.value(), where));
   }
   /// Positions of the elements that are not 0, row-major: [count, rank]. Waits for the elements.
   [[nodiscard]] auto nonzero(SourceLoc where = SourceLoc::current()) const {
     return Tensor<rank_or_dynamic<D, 2>, IndexKind>(ops::nonzero(self(), where));
   }
-  [[nodiscard]] auto argwhere(SourceLoc where = SourceLoc::current()) const { return nonzero(where); }
-  /// Classes to rows with `on` at the class and `off` elsewhere: [..] -> [.., classes]. IndexError for a
-  /// class outside [0, classes).
+  [[nodiscard]] auto argwhere(SourceLoc where = SourceLoc::current()) const {
+    return nonzero(where);
+  }
+  /// Classes to rows with `on` at the class and `off` elsewhere: [..] -> [.., classes]. IndexError
+  /// for a class outside [0, classes).
   [[nodiscard]] auto one_hot(std::int64_t classes, SourceLoc where = SourceLoc::current()) const
     requires(!std::is_same_v<K, Float> && may_be_number<K>)
   {

@@ -25,7 +25,8 @@ class Tensor;
 /// A tensor whose rank and kind are known at run time.
 using DynTensor = Tensor<dynamic_rank, AnyKind>;
 
-/// Chosen elements, and the index of each along the dim: `auto [values, indices] = x.topk_with_indices(3);`
+/// Chosen elements, and the index of each along the dim: `auto [values, indices] =
+/// x.topk_with_indices(3);`
 template <int D, class K>
 struct WithIndices {
   Tensor<D, K> values;
@@ -44,10 +45,10 @@ using kind_or_any = std::conditional_t<std::is_same_v<K, AnyKind>, AnyKind, To>;
 
 // Any and all give bool; sums and products of bool count.
 template <OpCode code, class K>
-using reduced_kind = std::conditional_t<
-    std::is_same_v<K, AnyKind>, AnyKind,
-    std::conditional_t<code == OpCode::any || code == OpCode::all, Bool,
-                       std::conditional_t<std::is_same_v<K, Bool>, Int, K>>>;
+using reduced_kind =
+    std::conditional_t<std::is_same_v<K, AnyKind>, AnyKind,
+                       std::conditional_t<code == OpCode::any || code == OpCode::all, Bool,
+                                          std::conditional_t<std::is_same_v<K, Bool>, Int, K>>>;
 
 template <class K>
 inline constexpr bool may_be_float = std::is_same_v<K, Float> || std::is_same_v<K, AnyKind>;

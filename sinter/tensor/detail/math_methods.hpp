@@ -19,34 +19,38 @@ class MathMethods {
 
  public:
   // A temporary is computed in place, another tensor is not changed.
-#define SINTER_CALL(name, function, parameters, ...)                    \
-  [[nodiscard]] Self name parameters const& requires may_be_number<K> { \
-    return Self(ops::function(Value(self()), __VA_ARGS__));             \
-  }                                                                     \
-  [[nodiscard]] Self name parameters&& requires may_be_number<K> {      \
-    return Self(ops::function(take_self(), __VA_ARGS__));               \
+#define SINTER_CALL(parameters, name, function, ...)        \
+  [[nodiscard]] Self name parameters const&                 \
+    requires may_be_number<K>                               \
+  {                                                         \
+    return Self(ops::function(Value(self()), __VA_ARGS__)); \
+  }                                                         \
+  [[nodiscard]] Self name parameters&&                      \
+    requires may_be_number<K>                               \
+  {                                                         \
+    return Self(ops::function(take_self(), __VA_ARGS__));   \
   }
   /// min(max(x, low), high); NaN stays NaN.
-  SINTER_CALL(clamp, clamped, (double low, double high), low, high)
-  SINTER_CALL(clamp_min, clamped, (double low), low, infinity)
-  SINTER_CALL(clamp_max, clamped, (double high), -infinity, high)
-  SINTER_CALL(relu6, clamped, (), 0, 6)
-  SINTER_CALL(hardtanh, clamped, (double low = -1, double high = 1), low, high)
+  SINTER_CALL((double low, double high), clamp, clamped, low, high)
+  SINTER_CALL((double low), clamp_min, clamped, low, infinity)
+  SINTER_CALL((double high), clamp_max, clamped, -infinity, high)
+  SINTER_CALL((), relu6, clamped, 0, 6)
+  SINTER_CALL((double low = -1, double high = 1), hardtanh, clamped, low, high)
   /// Where x is negative, x * slope.
-  SINTER_CALL(leaky_relu, leaky_relu, (double slope = 0.01), slope)
+  SINTER_CALL((double slope = 0.01), leaky_relu, leaky_relu, slope)
   /// Where x is negative, alpha * (exp(x) - 1).
-  SINTER_CALL(elu, elu, (double alpha = 1), alpha)
-  SINTER_CALL(celu, celu, (double alpha = 1), alpha)
+  SINTER_CALL((double alpha = 1), elu, elu, alpha)
+  SINTER_CALL((double alpha = 1), celu, celu, alpha)
   /// log(1 + exp(beta * x)) / beta.
-  SINTER_CALL(softplus, softplus, (double beta = 1), beta)
+  SINTER_CALL((double beta = 1), softplus, softplus, beta)
   /// alpha * x + beta kept inside [0, 1].
-  SINTER_CALL(hard_sigmoid, hard_sigmoid, (double alpha = 1.0 / 6, double beta = 0.5), alpha, beta)
+  SINTER_CALL((double alpha = 1.0 / 6, double beta = 0.5), hard_sigmoid, hard_sigmoid, alpha, beta)
   /// x where it is greater than `limit`, else `value`.
-  SINTER_CALL(threshold, threshold, (double limit, double value = 0), limit, value)
-  SINTER_CALL(thresholded_relu, threshold, (double alpha = 1), alpha, 0)
-  SINTER_CALL(hard_shrink, hard_shrink, (double lambda = 0.5), lambda)
-  SINTER_CALL(soft_shrink, soft_shrink, (double lambda = 0.5), lambda)
-  SINTER_CALL(shrink, shrink, (double lambda = 0.5, double bias = 0), lambda, bias)
+  SINTER_CALL((double limit, double value = 0), threshold, threshold, limit, value)
+  SINTER_CALL((double alpha = 1), thresholded_relu, threshold, alpha, 0)
+  SINTER_CALL((double lambda = 0.5), hard_shrink, hard_shrink, lambda)
+  SINTER_CALL((double lambda = 0.5), soft_shrink, soft_shrink, lambda)
+  SINTER_CALL((double lambda = 0.5, double bias = 0), shrink, shrink, lambda, bias)
 #undef SINTER_CALL
   /// x - tanh(x).
   [[nodiscard]] Self tanhshrink(SourceLoc where = SourceLoc::current()) const {
@@ -58,13 +62,19 @@ class MathMethods {
     return Self(ops::prelu(self(), weight.value(), where));
   }
   /// Degrees to radians and back.
-  [[nodiscard]] Self deg2rad() const { return Self(ops::mul(self(), number(self(), 0.017453292519943295, "deg2rad"))); }
-  [[nodiscard]] Self rad2deg() const { return Self(ops::mul(self(), number(self(), 57.29577951308232, "rad2deg"))); }
+  [[nodiscard]] Self deg2rad() const {
+    return Self(ops::mul(self(), number(self(), 0.017453292519943295, "deg2rad")));
+  }
+  [[nodiscard]] Self rad2deg() const {
+    return Self(ops::mul(self(), number(self(), 57.29577951308232, "rad2deg")));
+  }
   /// this + (end - this) * weight.
-  [[nodiscard]] Self lerp(const Self& end, Scalar weight, SourceLoc where = SourceLoc::current()) const {
+  [[nodiscard]] Self lerp(const Self& end, Scalar weight,
+                          SourceLoc where = SourceLoc::current()) const {
     return Self(run3(OpCode::lerp, self(), end.value(), number(self(), weight, "lerp"), where));
   }
-  [[nodiscard]] Self lerp(const Self& end, const Self& weight, SourceLoc where = SourceLoc::current()) const {
+  [[nodiscard]] Self lerp(const Self& end, const Self& weight,
+                          SourceLoc where = SourceLoc::current()) const {
     return Self(run3(OpCode::lerp, self(), end.value(), weight.value(), where));
   }
   /// NaN, infinity and -infinity replaced, the last two by the dtype's largest finite numbers.
@@ -92,7 +102,8 @@ class MathMethods {
   [[nodiscard]] auto dot(const Self& other, SourceLoc where = SourceLoc::current()) const
     requires(D == 1 || D == dynamic_rank)
   {
-    return Tensor<rank_or_dynamic<D, 0>, reduced_kind<OpCode::sum, K>>(ops::dot(self(), other.value(), where));
+    return Tensor<rank_or_dynamic<D, 0>, reduced_kind<OpCode::sum, K>>(
+        ops::dot(self(), other.value(), where));
   }
   /// [m], [n] -> [m, n]: all products.
   [[nodiscard]] auto outer(const Self& other, SourceLoc where = SourceLoc::current()) const

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Declares the functions on values that tensors' methods call. Their own headers bring the op structs, which a
-// user's program need not parse; the defaults of arguments are there.
+// Declares the functions on values that tensors' methods call. Their own headers bring the op
+// structs, which a user's program need not parse; the defaults of arguments are there.
 #pragma once
 
 #include <vector>
@@ -62,7 +62,8 @@ Value roll(const Value& x, const Dims& shifts, const Dims& dims);
 Value triu(const Value& x, std::int64_t k);
 Value tril(const Value& x, std::int64_t k);
 Value diag(const Value& x, std::int64_t k);
-Value pad(const Value& x, const Dims& before, const Dims& after, PadMode mode, Scalar value, SourceLoc where);
+Value pad(const Value& x, const Dims& before, const Dims& after, PadMode mode, Scalar value,
+          SourceLoc where);
 Value unsqueeze_dims(const Value& x, std::span<const std::int64_t> dims);
 Value cross(const Value& a, const Value& b, std::int64_t dim);
 
@@ -83,7 +84,8 @@ Value dot(const Value& a, const Value& b, SourceLoc where);
 Value outer(const Value& a, const Value& b, SourceLoc where);
 Value matvec(const Value& a, const Value& x, SourceLoc where);
 Value trace(const Value& x, SourceLoc where);
-Value addmm(const Value& c, const Value& a, const Value& b, double beta, double alpha, SourceLoc where);
+Value addmm(const Value& c, const Value& a, const Value& b, double beta, double alpha,
+            SourceLoc where);
 Value kron(const Value& a, const Value& b, SourceLoc where);
 Value tensordot(const Value& a, const Value& b, int dims, SourceLoc where);
 

@@ -15,7 +15,8 @@ class ShapeMethods {
   const Value& self() const { return static_cast<const Self*>(this)->value(); }
 
  public:
-  /// One size may be -1. `x.reshape({6, -1})` keeps the type's rank; `x.reshape<3>({2, 3, -1})` sets it.
+  /// One size may be -1. `x.reshape({6, -1})` keeps the type's rank; `x.reshape<3>({2, 3, -1})`
+  /// sets it.
   template <int E = D>
   [[nodiscard]] Tensor<E, K> reshape(const Shape& shape) const {
     return Tensor<E, K>(ops::reshape(self(), shape));
@@ -23,15 +24,20 @@ class ShapeMethods {
   /// Dim i of the result is dim `dims[i]` of this tensor.
   [[nodiscard]] Self permute(const Dims& dims) const { return Self(ops::permute(self(), dims)); }
   /// Swaps two dims, the last two by default.
-  [[nodiscard]] Self transpose(int a = -2, int b = -1) const { return Self(ops::transpose(self(), a, b)); }
+  [[nodiscard]] Self transpose(int a = -2, int b = -1) const {
+    return Self(ops::transpose(self(), a, b));
+  }
   [[nodiscard]] Self swap_dims(int a, int b) const { return transpose(a, b); }
   [[nodiscard]] Self t() const { return transpose(); }
   /// Dim `from` becomes dim `to`; the others keep their order.
-  [[nodiscard]] Self movedim(int from, int to) const { return Self(ops::movedim(self(), {from}, {to})); }
+  [[nodiscard]] Self movedim(int from, int to) const {
+    return Self(ops::movedim(self(), {from}, {to}));
+  }
   [[nodiscard]] Self movedim(const Dims& from, const Dims& to) const {
     return Self(ops::movedim(self(), from, to));
   }
-  /// Dims of size 1 repeated without copying; -1 keeps a size. `x.expand<3>({4, 2, 3})` adds a dim in front.
+  /// Dims of size 1 repeated without copying; -1 keeps a size. `x.expand<3>({4, 2, 3})` adds a dim
+  /// in front.
   template <int E = D>
   [[nodiscard]] Tensor<E, K> expand(const Shape& shape) const {
     return Tensor<E, K>(ops::expand(self(), shape));
@@ -44,7 +50,9 @@ class ShapeMethods {
     return Tensor<E, K>(ops::unsqueeze_dims(self(), {dims.begin(), dims.end()}));
   }
   /// Without this dim, which has size 1: ShapeError otherwise.
-  [[nodiscard]] Plus<-1> squeeze(int dim) const { return Plus<-1>(ops::squeeze_dims(self(), {dim})); }
+  [[nodiscard]] Plus<-1> squeeze(int dim) const {
+    return Plus<-1>(ops::squeeze_dims(self(), {dim}));
+  }
   /// Without these dims, or without all dims of size 1.
   template <int E = dynamic_rank>
   [[nodiscard]] Tensor<E, K> squeeze_dims(const Dims& dims = {}) const {
@@ -63,13 +71,16 @@ class ShapeMethods {
   }
   /// Dense and row-major; a copy only where it is not.
   [[nodiscard]] Self contiguous() const { return Self(ops::contiguous(self())); }
-  /// Windows of `size` elements each `step` along `dim`, as a new last dim: [6] by size 3 gives [4, 3].
+  /// Windows of `size` elements each `step` along `dim`, as a new last dim: [6] by size 3 gives [4,
+  /// 3].
   [[nodiscard]] Plus<1> unfold(int dim, std::int64_t size, std::int64_t step = 1) const {
     return Plus<1>(ops::unfold(self(), dim, size, step));
   }
 
   /// Elements moved `shift` places up `dim`; those pushed out come back in front.
-  [[nodiscard]] Self roll(std::int64_t shift, int dim) const { return Self(ops::roll(self(), {shift}, {dim})); }
+  [[nodiscard]] Self roll(std::int64_t shift, int dim) const {
+    return Self(ops::roll(self(), {shift}, {dim}));
+  }
   [[nodiscard]] Self roll(const Dims& shifts, const Dims& dims) const {
     return Self(ops::roll(self(), shifts, dims));
   }
@@ -90,7 +101,8 @@ class ShapeMethods {
     return typed<Self>(ops::split(self(), size, dim));
   }
   /// Views of these sizes, which must add up to the dim's.
-  [[nodiscard]] std::vector<Self> split_with_sizes(const std::vector<std::int64_t>& sizes, int dim = 0) const {
+  [[nodiscard]] std::vector<Self> split_with_sizes(const std::vector<std::int64_t>& sizes,
+                                                   int dim = 0) const {
     return typed<Self>(ops::split(self(), {sizes.data(), sizes.size()}, dim));
   }
   /// At most `count` equal views: 7 by 3 gives 3, 3, 1.
@@ -110,8 +122,8 @@ class ShapeMethods {
   [[nodiscard]] auto diag(std::int64_t k = 0) const {
     return Tensor<(D == 1 ? 2 : rank_plus<D, -1>), K>(ops::diag(self(), k));
   }
-  /// A border around the last dims: `before[i]` elements in front of the i-th of them, `after[i]` behind.
-  /// Negative amounts cut off. ArgumentError for a reflection longer than its dim.
+  /// A border around the last dims: `before[i]` elements in front of the i-th of them, `after[i]`
+  /// behind. Negative amounts cut off. ArgumentError for a reflection longer than its dim.
   [[nodiscard]] Self pad(const Dims& before, const Dims& after, PadMode mode = PadMode::constant,
                          Scalar value = 0, SourceLoc where = SourceLoc::current()) const {
     return Self(ops::pad(self(), before, after, mode, value, where));

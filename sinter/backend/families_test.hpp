@@ -64,8 +64,8 @@ Outputs gradients(const Op& op, const std::vector<Value>& inputs, const Value& g
               .outputs = {output_specs.data(), output_specs.size()},
               .donated = 0,
               .where = SourceLoc::current()};
-  GradCall grad(call, {input_specs.data(), input_specs.size()}, {outputs.data(), outputs.size()}, grads,
-                ~std::uint64_t{0});
+  GradCall grad(call, {input_specs.data(), input_specs.size()}, {outputs.data(), outputs.size()},
+                grads, ~std::uint64_t{0});
   def_of<Op>().backward(grad);
   return grad.results();
 }

@@ -24,8 +24,8 @@ Numbers counting(std::int64_t n) {
 
 TEST(Cases, IDX_22_index_and_data_dtypes) {
   for (Backend* b : both_backends()) {
-    for (const DType index_dtype : {DType::i64, DType::i32, DType::i16, DType::i8, DType::u64, DType::u32,
-                                    DType::u16, DType::u8}) {
+    for (const DType index_dtype : {DType::i64, DType::i32, DType::i16, DType::i8, DType::u64,
+                                    DType::u32, DType::u16, DType::u8}) {
       for (int d = 0; d < dtype_count; ++d) {
         const auto dtype = static_cast<DType>(d);
         const Value x = tensor(*b, {3}, {1, 0, 2}, dtype);
@@ -60,13 +60,15 @@ TEST(Cases, IDX_04_two_selects) {
 TEST(Cases, IDX_08_scatter_nd) {
   for (Backend* b : both_backends()) {
     const Value index = tensor(*b, {1, 2, 1}, {0, 2}, DType::i64);
-    expect_numbers(ops::scatter_nd(tensor(*b, {4}, {0, 0, 0, 0}), index, tensor(*b, {1, 2}, {10, 20})),
-                   {10, 0, 20, 0});
+    expect_numbers(
+        ops::scatter_nd(tensor(*b, {4}, {0, 0, 0, 0}), index, tensor(*b, {1, 2}, {10, 20})),
+        {10, 0, 20, 0});
     const Value turned = ops::transpose(tensor(*b, {2, 1}, {10, 20}));
     expect_numbers(ops::scatter_nd(tensor(*b, {4}, {0, 0, 0, 0}), index, turned), {10, 0, 20, 0});
     // Rows of a matrix.
-    expect_numbers(ops::gather_nd(tensor(*b, {2, 2}, {1, 2, 3, 4}), tensor(*b, {3, 1}, {1, 0, 1}, DType::i32)),
-                   {3, 4, 1, 2, 3, 4});
+    expect_numbers(
+        ops::gather_nd(tensor(*b, {2, 2}, {1, 2, 3, 4}), tensor(*b, {3, 1}, {1, 0, 1}, DType::i32)),
+        {3, 4, 1, 2, 3, 4});
   }
 }
 
@@ -78,9 +80,11 @@ TEST(Cases, IDX_09_duplicates_add_up) {
                    {3, 0, 3});
     expect_numbers(zeros, {0, 0, 0});
     const Value many = ops::full(*b, {1000}, 1, DType::i64);
-    expect_numbers(ops::select_assign(zeros, 0, many, ops::full(*b, {1000}, 1, DType::f32)), {0, 1000, 0});
+    expect_numbers(ops::select_assign(zeros, 0, many, ops::full(*b, {1000}, 1, DType::f32)),
+                   {0, 1000, 0});
     const Value half = ops::full(*b, {3}, 0, DType::f16);
-    expect_numbers(ops::scatter(half, 0, many, ops::full(*b, {1000}, 0.1, DType::f16)), {0, 99.9375, 0}, 0.1);
+    expect_numbers(ops::scatter(half, 0, many, ops::full(*b, {1000}, 0.1, DType::f16)),
+                   {0, 99.9375, 0}, 0.1);
   }
 }
 
@@ -109,7 +113,9 @@ TEST(Index, out_of_range_names_op_index_and_size) {
     for (const double bad : {3.0, -1.0, 100.0}) {
       const Value i = tensor(*b, {1}, {bad}, DType::i32);
       const std::string text = error_of<IndexError>([&] { ops::index_select(x, 0, i); });
-      EXPECT_NE(text.find("select: index " + std::to_string(static_cast<int>(bad))), std::string::npos) << text;
+      EXPECT_NE(text.find("select: index " + std::to_string(static_cast<int>(bad))),
+                std::string::npos)
+          << text;
       EXPECT_NE(text.find("size 3"), std::string::npos) << text;
       error_of<IndexError>([&] { ops::gather(x, 0, i); });
       error_of<IndexError>([&] { ops::scatter(x, 0, i, x.backend().scalar(1, DType::f32)); });
@@ -129,12 +135,15 @@ TEST(Index, any_layout) {
     expect_numbers(ops::index_select(turned, 0, i), {11, 7, 3, 8, 4, 0});
     expect_numbers(ops::gather(turned, 1, ops::expand(tensor(*b, {1, 1}, {2}, DType::i64), {4, 1})),
                    {0, 1, 2, 3});
-    expect_numbers(ops::take_along_dim(turned, 1, tensor(*b, {1, 1}, {2}, DType::i64)), {0, 1, 2, 3});
+    expect_numbers(ops::take_along_dim(turned, 1, tensor(*b, {1, 1}, {2}, DType::i64)),
+                   {0, 1, 2, 3});
     expect_numbers(ops::embedding(turned, tensor(*b, {}, {1}, DType::u8)), {9, 5, 1});
     const Value tail = ops::narrow(turned, 0, 2, 2);  // rows 10, 6, 2 and 11, 7, 3
-    expect_numbers(ops::select_assign(tail, 1, tensor(*b, {2}, {2, 2}, DType::i64), tensor(*b, {2, 1}, {1, 9})),
+    expect_numbers(ops::select_assign(tail, 1, tensor(*b, {2}, {2, 2}, DType::i64),
+                                      tensor(*b, {2, 1}, {1, 9})),
                    {10, 6, 4, 11, 7, 21});
-    EXPECT_EQ(ops::take(turned, 1, tensor(*b, {2, 2}, {0, 1, 2, 0}, DType::i64)).shape(), (Shape{4, 2, 2}));
+    EXPECT_EQ(ops::take(turned, 1, tensor(*b, {2, 2}, {0, 1, 2, 0}, DType::i64)).shape(),
+              (Shape{4, 2, 2}));
   }
 }
 
@@ -153,8 +162,9 @@ TEST(Cases, IDX_20_nonzero_of_nothing) {
     EXPECT_EQ(ops::nonzero(mask).shape(), (Shape{0, 1}));
     EXPECT_EQ(ops::mask_select(tensor(*b, {3}, {1, 2, 3}), mask).shape(), (Shape{0}));
     expect_numbers(ops::nonzero(tensor(*b, {2, 2}, {0, 5, nan, -0.0})), {0, 1, 1, 0});
-    expect_numbers(ops::mask_select(tensor(*b, {2, 2}, {1, 2, 3, 4}), tensor(*b, {2}, {0, 1}, DType::boolean)),
-                   {2, 4});
+    expect_numbers(
+        ops::mask_select(tensor(*b, {2, 2}, {1, 2, 3, 4}), tensor(*b, {2}, {0, 1}, DType::boolean)),
+        {2, 4});
   }
 }
 

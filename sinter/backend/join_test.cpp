@@ -23,7 +23,8 @@ TEST(Cat, any_layout_and_empty_parts) {
     error_of<ArgumentError>([&] { ops::cat(std::span<const Value>(), 0); });
     const std::vector<Value> many(150, one);
     EXPECT_EQ(ops::cat(many, 1).shape(), (Shape{3, 150}));
-    expect_numbers(ops::stack({tensor(*b, {2}, {1, 2}), tensor(*b, {2}, {3, 4})}, -1), {1, 3, 2, 4});
+    expect_numbers(ops::stack({tensor(*b, {2}, {1, 2}), tensor(*b, {2}, {3, 4})}, -1),
+                   {1, 3, 2, 4});
   }
 }
 
@@ -40,18 +41,21 @@ TEST(Cases, GRD_09_cat_and_cross) {
 
 TEST(Cases, OPS_21_cross_along_axis_0) {
   for (Backend* b : both_backends()) {
-    expect_numbers(ops::cross(tensor(*b, {3, 2}, {1, 0, 0, 1, 0, 0}), tensor(*b, {3, 2}, {0, 0, 1, 0, 0, 1}), 0),
+    expect_numbers(ops::cross(tensor(*b, {3, 2}, {1, 0, 0, 1, 0, 0}),
+                              tensor(*b, {3, 2}, {0, 0, 1, 0, 0, 1}), 0),
                    {0, 1, 0, 0, 1, 0});
   }
 }
 
 TEST(Cases, OPS_17_repeat) {
   for (Backend* b : both_backends()) {
-    EXPECT_EQ(ops::repeat(ops::full(*b, {2, 3, 4}, 1, DType::f32), {1, 0, 2}).shape(), (Shape{2, 0, 8}));
+    EXPECT_EQ(ops::repeat(ops::full(*b, {2, 3, 4}, 1, DType::f32), {1, 0, 2}).shape(),
+              (Shape{2, 0, 8}));
     expect_numbers(ops::repeat(tensor(*b, {2, 2}, {1, 2, 3, 4}), {2, 3}),
                    {1, 2, 1, 2, 1, 2, 3, 4, 3, 4, 3, 4, 1, 2, 1, 2, 1, 2, 3, 4, 3, 4, 3, 4});
     EXPECT_EQ(ops::repeat(tensor(*b, {2}, {1, 2}), {3, 1, 2}).shape(), (Shape{3, 1, 4}));
-    expect_numbers(ops::repeat_interleave(tensor(*b, {2, 2}, {1, 2, 3, 4}), 2, 1), {1, 1, 2, 2, 3, 3, 4, 4});
+    expect_numbers(ops::repeat_interleave(tensor(*b, {2, 2}, {1, 2, 3, 4}), 2, 1),
+                   {1, 1, 2, 2, 3, 3, 4, 4});
   }
 }
 
@@ -87,10 +91,11 @@ TEST(Cases, OPS_26_padding) {
     expect_numbers(ops::pad(x, {1}, {2}, PadMode::constant, 9), {9, 1, 2, 3, 9, 9});
     expect_numbers(ops::pad(x, {-1}, {1}), {2, 3, 0});
     const double inf = std::numeric_limits<double>::infinity();
-    expect_numbers(ops::pad(ops::transpose(tensor(*b, {2, 2}, {1, 2, 3, 4})), {1, 0}, {0, 1}, PadMode::constant,
-                            -inf),
+    expect_numbers(ops::pad(ops::transpose(tensor(*b, {2, 2}, {1, 2, 3, 4})), {1, 0}, {0, 1},
+                            PadMode::constant, -inf),
                    {-inf, -inf, -inf, 1, 3, -inf, 2, 4, -inf});
-    expect_numbers(ops::pad(tensor(*b, {0, 2}, {}), {1, 0}, {0, 1}, PadMode::constant, 5), {5, 5, 5});
+    expect_numbers(ops::pad(tensor(*b, {0, 2}, {}), {1, 0}, {0, 1}, PadMode::constant, 5),
+                   {5, 5, 5});
   }
 }
 

@@ -46,7 +46,8 @@ TEST(Scan, dtypes_and_middle_dim) {
     EXPECT_EQ(numbers_of(counted)[299], 300);
     EXPECT_EQ(ops::cumsum(ops::full(*b, {4}, 1, DType::boolean), 0).dtype(), DType::i64);
     EXPECT_EQ(ops::cumsum(ops::full(*b, {4}, 1, DType::bf16), 0).dtype(), DType::bf16);
-    expect_numbers(ops::cumsum(tensor(*b, {2, 2, 2}, {1, 2, 3, 4, 5, 6, 7, 8}), 1), {1, 2, 4, 6, 5, 6, 12, 14});
+    expect_numbers(ops::cumsum(tensor(*b, {2, 2, 2}, {1, 2, 3, 4, 5, 6, 7, 8}), 1),
+                   {1, 2, 4, 6, 5, 6, 12, 14});
     expect_numbers(ops::cumprod(tensor(*b, {4}, {2, -3, 0.5, 4}), 0), {2, -6, -3, -12});
     expect_numbers(ops::cumsum(tensor(*b, {0, 3}, {}), 0), {});
     error_of<IndexError>([&] { ops::cumsum(small, 1); });
@@ -109,9 +110,10 @@ TEST(Order, argmax_argmin_first_of_ties) {
   Backend& reference = *both_backends()[0];
   for (Backend* b : both_backends()) {
     for (const std::int64_t n : {1, 2, 7, 8, 9, 63, 64, 65, 129, 1023, 1025, 2500}) {
-      for (const DType dtype : {DType::f32, DType::f64, DType::i32, DType::i64, DType::u64, DType::u8}) {
-        const Value draw = ops::random(reference, {3, n}, ops::Distribution::randint(0, 5), DType::i64,
-                                       {static_cast<std::uint64_t>(n), 0});
+      for (const DType dtype :
+           {DType::f32, DType::f64, DType::i32, DType::i64, DType::u64, DType::u8}) {
+        const Value draw = ops::random(reference, {3, n}, ops::Distribution::randint(0, 5),
+                                       DType::i64, {static_cast<std::uint64_t>(n), 0});
         const Value x = to_backend(ops::cast(draw, dtype), *b);
         const Numbers values = numbers_of(x);
         Numbers expected;
@@ -130,7 +132,8 @@ TEST(Order, argmax_argmin_first_of_ties) {
 TEST(Order, sort_is_stable_in_both_directions) {
   for (Backend* b : both_backends()) {
     for (const std::int64_t n : {1, 5, 100, 2047, 2048, 5000}) {
-      for (const DType dtype : {DType::f32, DType::f64, DType::i32, DType::i64, DType::u8, DType::bf16}) {
+      for (const DType dtype :
+           {DType::f32, DType::f64, DType::i32, DType::i64, DType::u8, DType::bf16}) {
         const Value draw = ops::random(*both_backends()[0], {n}, ops::Distribution::randint(0, 100),
                                        DType::i64, {static_cast<std::uint64_t>(n), 0});
         const Value x = to_backend(ops::cast(draw, dtype), *b);
@@ -159,13 +162,15 @@ TEST(Order, sort_is_stable_in_both_directions) {
     }
     expect_numbers(ops::argsort(tensor(*b, {4}, {0.0, -0.0, -1, 0.0})), {2, 0, 1, 3});
     const double inf = std::numeric_limits<double>::infinity();
-    expect_numbers(ops::sort(tensor(*b, {5}, {nan, inf, -inf, 0, -2}), 0, true)[0], {inf, 0, -2, -inf, nan});
+    expect_numbers(ops::sort(tensor(*b, {5}, {nan, inf, -inf, 0, -2}), 0, true)[0],
+                   {inf, 0, -2, -inf, nan});
   }
 }
 
 TEST(Cases, OPS_14_descending_and_offset_views) {
   for (Backend* b : both_backends()) {
-    expect_numbers(ops::sort(tensor(*b, {5}, {1, 2, 3, 4, 5}, DType::i32), 0, true)[0], {5, 4, 3, 2, 1});
+    expect_numbers(ops::sort(tensor(*b, {5}, {1, 2, 3, 4, 5}, DType::i32), 0, true)[0],
+                   {5, 4, 3, 2, 1});
     const Value view = ops::narrow(tensor(*b, {5}, {9, 9, 3, 1, 2}), 0, 2, 3);
     expect_numbers(ops::argsort(view), {1, 2, 0});
   }
@@ -205,11 +210,13 @@ TEST(Cases, RED_17_many_rows) {
 
 TEST(Cases, RED_14_integer_extremes) {
   for (Backend* b : both_backends()) {
-    const Value x = b->from_data(HostData(Shape{3}, {std::numeric_limits<std::int64_t>::min(), std::int64_t{-3},
-                                                     std::numeric_limits<std::int64_t>::min()}));
+    const Value x =
+        b->from_data(HostData(Shape{3}, {std::numeric_limits<std::int64_t>::min(), std::int64_t{-3},
+                                         std::numeric_limits<std::int64_t>::min()}));
     expect_numbers(ops::argmax(x), {1});
     expect_numbers(ops::argmin(x), {0});
-    const Value big = b->from_data(HostData(Shape{3}, {std::uint64_t{1}, ~std::uint64_t{0}, std::uint64_t{2}}));
+    const Value big =
+        b->from_data(HostData(Shape{3}, {std::uint64_t{1}, ~std::uint64_t{0}, std::uint64_t{2}}));
     expect_numbers(ops::argmax(big), {1});
     expect_numbers(ops::argsort(big), {0, 2, 1});
   }
@@ -222,7 +229,8 @@ TEST(Cases, GRD_01_cumprod_at_zeros) {
     expect_numbers(gradients(op, {tensor(*b, {4}, {2, 0, 3, 4})}, ones)[0], {1, 32, 0, 0});
     expect_numbers(gradients(op, {tensor(*b, {4}, {2, 0, 3, 0})}, ones)[0], {1, 8, 0, 0});
     expect_numbers(gradients(op, {tensor(*b, {4}, {2, 1, 3, 4})}, ones)[0], {17, 32, 10, 6});
-    expect_numbers(gradients(ops::Cumsum{{0}}, {ones}, tensor(*b, {4}, {1, 2, 3, 4}))[0], {10, 9, 7, 4});
+    expect_numbers(gradients(ops::Cumsum{{0}}, {ones}, tensor(*b, {4}, {1, 2, 3, 4}))[0],
+                   {10, 9, 7, 4});
   }
 }
 
@@ -237,7 +245,8 @@ TEST(Cases, GRD_08_gradients_go_back_where_values_came_from) {
 
 TEST(Cases, GRD_22_topk) {
   for (Backend* b : both_backends()) {
-    expect_numbers(gradients(ops::TopK{2, 0, true}, {tensor(*b, {3}, {1, 3, 2})}, tensor(*b, {2}, {10, 20}))[0],
+    expect_numbers(gradients(ops::TopK{2, 0, true}, {tensor(*b, {3}, {1, 3, 2})},
+                             tensor(*b, {2}, {10, 20}))[0],
                    {0, 10, 20});
   }
 }

@@ -19,7 +19,8 @@ using ops::Distribution;
 
 // The vectors published with the algorithm (Random123, kat_vectors, philox4x32 of 10 rounds).
 TEST(Philox, known_answers) {
-  const auto check = [](philox::Block counter, std::uint32_t k0, std::uint32_t k1, philox::Block expected) {
+  const auto check = [](philox::Block counter, std::uint32_t k0, std::uint32_t k1,
+                        philox::Block expected) {
     const philox::Block got = philox::block(counter, k0, k1);
     for (int i = 0; i < 4; ++i) {
       EXPECT_EQ(got.words[i], expected.words[i]);
@@ -32,8 +33,9 @@ TEST(Philox, known_answers) {
 }
 
 TEST(Random, same_numbers_on_every_backend_thread_count_and_split) {
-  for (const Distribution& d : {Distribution::uniform(-2, 5), Distribution::bernoulli(0.3),
-                                Distribution::randint(-5, 7), Distribution::randint(0, 1000000007)}) {
+  for (const Distribution& d :
+       {Distribution::uniform(-2, 5), Distribution::bernoulli(0.3), Distribution::randint(-5, 7),
+        Distribution::randint(0, 1000000007)}) {
     const DType dtype = d.kind == ops::RandomKind::uniform ? DType::f32 : DType::i64;
     const RandomKey key{1234567, 11};
     const Numbers expected = numbers_of(ops::random(*both_backends()[0], {70001}, d, dtype, key));
@@ -58,12 +60,14 @@ TEST(Random, normal_agrees_within_1e_6_and_has_its_moments) {
   const Distribution d = Distribution::normal();
   for (const std::uint64_t offset : {0, 1, 7}) {
     const RandomKey key{5, offset};
-    const Numbers expected = numbers_of(ops::random(*both_backends()[0], {100003}, d, DType::f32, key));
+    const Numbers expected =
+        numbers_of(ops::random(*both_backends()[0], {100003}, d, DType::f32, key));
     expect_numbers(ops::random(*both_backends()[1], {100003}, d, DType::f32, key), expected, 1e-6);
   }
   for (Backend* b : both_backends()) {
     for (const DType dtype : {DType::f32, DType::f64, DType::bf16}) {
-      const Numbers x = numbers_of(ops::random(*b, {200000}, Distribution::normal(2, 3), dtype, {8, 0}));
+      const Numbers x =
+          numbers_of(ops::random(*b, {200000}, Distribution::normal(2, 3), dtype, {8, 0}));
       double mean = 0;
       double square = 0;
       for (const double v : x) {
@@ -79,7 +83,8 @@ TEST(Random, normal_agrees_within_1e_6_and_has_its_moments) {
 
 TEST(Cases, DTY_13_ranges) {
   for (Backend* b : both_backends()) {
-    const Numbers ints = numbers_of(ops::random(*b, {100000}, Distribution::randint(0, 3), DType::i32, {1, 0}));
+    const Numbers ints =
+        numbers_of(ops::random(*b, {100000}, Distribution::randint(0, 3), DType::i32, {1, 0}));
     EXPECT_EQ(std::set<double>(ints.begin(), ints.end()), (std::set<double>{0, 1, 2}));
     const auto full = Distribution::randint(std::numeric_limits<std::int64_t>::min(),
                                             std::numeric_limits<std::int64_t>::max());
@@ -88,13 +93,16 @@ TEST(Cases, DTY_13_ranges) {
       for (const auto& [low, high] :
            std::vector<std::pair<double, double>>{{0, 1}, {-1, 0}, {100, 100.5}, {-3, 1e-3}}) {
         const double first = numbers_of(tensor(*b, {1}, {low}, dtype))[0];
-        const Numbers x = numbers_of(ops::random(*b, {100000}, Distribution::uniform(low, high), dtype, {2, 0}));
+        const Numbers x =
+            numbers_of(ops::random(*b, {100000}, Distribution::uniform(low, high), dtype, {2, 0}));
         EXPECT_GE(*std::min_element(x.begin(), x.end()), std::min(low, first));
         EXPECT_LT(*std::max_element(x.begin(), x.end()), high) << name_of(dtype) << " " << low;
       }
     }
-    error_of<ArgumentError>([&] { ops::random(*b, {1}, Distribution::randint(3, 3), DType::i32, {1, 0}); });
-    error_of<DTypeError>([&] { ops::random(*b, {1}, Distribution::uniform(), DType::i32, {1, 0}); });
+    error_of<ArgumentError>(
+        [&] { ops::random(*b, {1}, Distribution::randint(3, 3), DType::i32, {1, 0}); });
+    error_of<DTypeError>(
+        [&] { ops::random(*b, {1}, Distribution::uniform(), DType::i32, {1, 0}); });
   }
 }
 

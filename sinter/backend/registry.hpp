@@ -20,7 +20,8 @@ struct BackendInfo {
   std::unique_ptr<Backend> (*create)(int index) = nullptr;
 };
 
-/// Adds a backend; one of the same name is replaced. Called by the generated `register_all` and by plug-ins.
+/// Adds a backend; one of the same name is replaced. Called by the generated `register_all` and by
+/// plug-ins.
 void add(const BackendInfo& info);
 
 /// All backends, in order of registration: the fastest first.

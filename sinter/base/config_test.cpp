@@ -23,8 +23,8 @@ using config::Setting;
 class Config : public ::testing::Test {
  protected:
   void SetUp() override {
-    path_ = os::join_path(os::temporary_directory(),
-                          "sinter-conf-" + std::to_string(os::process_id()));
+    path_ =
+        os::join_path(os::temporary_directory(), "sinter-conf-" + std::to_string(os::process_id()));
     clear();
     os::set_environment("SINTER_CONFIG", path_);
     os::write_file_atomic(path_, "");
@@ -36,8 +36,8 @@ class Config : public ::testing::Test {
     config::reload();
   }
   void clear() {
-    for (const char* name : {"SINTER_CONFIG", "SINTER_THREADS", "SINTER_DEBUG", "SINTER_ISA",
-                             "SINTER_MEMORY_LIMIT"}) {
+    for (const char* name :
+         {"SINTER_CONFIG", "SINTER_THREADS", "SINTER_DEBUG", "SINTER_ISA", "SINTER_MEMORY_LIMIT"}) {
       os::set_environment(name, std::nullopt);
     }
   }
@@ -88,7 +88,8 @@ TEST_F(Config, sizes_take_suffixes) {
 TEST_F(Config, mistakes_are_named_and_change_nothing) {
   for (const char* bad : {"", "x", "4x", "-1", "1025", "4.5", "99999999999999999999"}) {
     const std::string message = error_of([&] { config::set("threads", bad); });
-    EXPECT_NE(message.find("'threads' a whole number from 0 to 1024"), std::string::npos) << message;
+    EXPECT_NE(message.find("'threads' a whole number from 0 to 1024"), std::string::npos)
+        << message;
   }
   EXPECT_NE(error_of([] { config::set("treads", "1"); }).find("memory_limit, threads"),
             std::string::npos);

@@ -101,17 +101,17 @@ template <class F>
   std::uint32_t code = rounded - (static_cast<std::uint32_t>(127 - bias) << mantissa);
   if constexpr (F::exponent_bits < 8) {
     // The unit in the last place of `magic` is the least subnormal of F, so the addition rounds.
-    constexpr std::uint32_t magic =
-        static_cast<std::uint32_t>(127 + (1 - bias) - mantissa + 23) << 23;
-    const std::uint32_t low =
-        std::bit_cast<std::uint32_t>(std::bit_cast<float>(magnitude) +
-                                     std::bit_cast<float>(magic)) - magic;
+    constexpr std::uint32_t magic = static_cast<std::uint32_t>(127 + (1 - bias) - mantissa + 23)
+                                    << 23;
+    const std::uint32_t low = std::bit_cast<std::uint32_t>(std::bit_cast<float>(magnitude) +
+                                                           std::bit_cast<float>(magic)) -
+                              magic;
     const bool subnormal = magnitude < (static_cast<std::uint32_t>(128 - bias) << 23);
     code = subnormal ? low : code;
-    code = !subnormal && rounded > (static_cast<std::uint32_t>(127 - bias) << mantissa) +
-                                       F::max_code
-               ? std::uint32_t{F::overflow_code}
-               : code;
+    code =
+        !subnormal && rounded > (static_cast<std::uint32_t>(127 - bias) << mantissa) + F::max_code
+            ? std::uint32_t{F::overflow_code}
+            : code;
   }
   code = magnitude > 0x7f800000u ? std::uint32_t{F::nan_code} : code;
   return static_cast<typename F::Bits>(sign | code);
@@ -132,10 +132,9 @@ template <class F>
   if constexpr (F::exponent_bits < 8) {
     // Subnormals: give the fraction an implicit one, then take that one away again.
     constexpr std::uint32_t one = rebias + (1u << 23);
-    const std::uint32_t low = std::bit_cast<std::uint32_t>(std::bit_cast<float>(wide + one) -
-                                                           std::bit_cast<float>(one));
-    const std::uint32_t special =
-        F::has_infinity ? wide + 2 * rebias : 0x7fc00000u;
+    const std::uint32_t low =
+        std::bit_cast<std::uint32_t>(std::bit_cast<float>(wide + one) - std::bit_cast<float>(one));
+    const std::uint32_t special = F::has_infinity ? wide + 2 * rebias : 0x7fc00000u;
     const std::uint32_t normal = magnitude > F::max_code ? special : wide + rebias;
     wide = magnitude < (1u << mantissa) ? low : normal;
   }

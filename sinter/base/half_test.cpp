@@ -32,9 +32,9 @@ double slow_value(int code) {
   const int bias = (1 << (exponent_bits<T> - 1)) - 1;
   const int exponent = code >> mantissa_bits<T>;
   const int fraction = code & ((1 << mantissa_bits<T>)-1);
-  return exponent == 0 ? std::ldexp(fraction, 1 - bias - mantissa_bits<T>)
-                       : std::ldexp(fraction + (1 << mantissa_bits<T>),
-                                    exponent - bias - mantissa_bits<T>);
+  return exponent == 0
+             ? std::ldexp(fraction, 1 - bias - mantissa_bits<T>)
+             : std::ldexp(fraction + (1 << mantissa_bits<T>), exponent - bias - mantissa_bits<T>);
 }
 
 template <class T>

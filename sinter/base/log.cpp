@@ -39,8 +39,7 @@ void set_sink(Sink sink, Level level, void* user) {
 }
 
 bool enabled(Level level) noexcept {
-  return level != Level::off &&
-         static_cast<int>(level) <= highest.load(std::memory_order_relaxed);
+  return level != Level::off && static_cast<int>(level) <= highest.load(std::memory_order_relaxed);
 }
 
 void write(Level level, std::string_view message) {

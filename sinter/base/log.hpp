@@ -4,7 +4,6 @@
 
 #include <string_view>
 
-
 namespace sinter::log {
 
 enum class Level : int { off = 0, error, warning, info, debug, trace };

@@ -86,11 +86,10 @@ struct FreeList {
 
 /// Blocks of one class that a thread may cache: 64, or for the larger ones 64 KiB, at least 4.
 unsigned cache_capacity(int index) {
-  const std::size_t block =
-      index < small_classes
-          ? static_cast<std::size_t>(index + 1) * 64
-          : static_cast<std::size_t>((index - small_classes) % 8 + 9)
-                << ((index - small_classes) / 8 + 7);
+  const std::size_t block = index < small_classes
+                                ? static_cast<std::size_t>(index + 1) * 64
+                                : static_cast<std::size_t>((index - small_classes) % 8 + 9)
+                                      << ((index - small_classes) / 8 + 7);
   return static_cast<unsigned>(std::clamp<std::size_t>(64 * 1024 / block, 4, 64));
 }
 
@@ -545,7 +544,8 @@ std::size_t MemoryPool::block_size(std::size_t bytes) noexcept { return size_cla
 #if SINTER_CHECKED_MEMORY
 
 // Every block comes from the sanitizer's own allocator, so that it sees overflow, use after free
-// and leaks. The readable tail holds a pattern; a write into it is reported when the block is freed.
+// and leaks. The readable tail holds a pattern; a write into it is reported when the block is
+// freed.
 namespace {
 constexpr unsigned char tail_pattern = 0xa5;
 }
@@ -579,7 +579,8 @@ void MemoryPool::free(void* block, std::size_t bytes, std::size_t alignment) noe
   ::operator delete(block, std::align_val_t{std::max<std::size_t>(alignment, 64)});
   if (!intact) {
     // Reading the freed block makes the sanitizer report where it was allocated.
-    [[maybe_unused]] const unsigned char volatile report = *const_cast<volatile unsigned char*>(tail);
+    [[maybe_unused]] const unsigned char volatile report =
+        *const_cast<volatile unsigned char*>(tail);
   }
   state_->held.fetch_sub(bytes);
   state_->count(-static_cast<std::int64_t>(bytes));
@@ -620,8 +621,8 @@ void* MemoryPool::State::allocate(std::size_t bytes, std::size_t alignment) {
     return cache.pop(*this, bin, bytes);
   }
   std::uint32_t taken = 0;
-  void* block = wanted.index < slab_classes ? take_slab(wanted, 1, taken, bytes)
-                                            : take_large(wanted, bytes);
+  void* block =
+      wanted.index < slab_classes ? take_slab(wanted, 1, taken, bytes) : take_large(wanted, bytes);
   count(static_cast<std::int64_t>(bytes));
   allocations.fetch_add(1, std::memory_order_relaxed);
   return block;

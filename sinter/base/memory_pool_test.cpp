@@ -89,7 +89,8 @@ TEST(Memory_Pool, alignment_and_readable_tail) {
       std::vector<unsigned char*> blocks;
       for (int i = 0; i < 9; ++i) {
         unsigned char* block = static_cast<unsigned char*>(pool.allocate(bytes, alignment));
-        EXPECT_EQ(reinterpret_cast<std::uintptr_t>(block) % std::max<std::size_t>(alignment, 64), 0u);
+        EXPECT_EQ(reinterpret_cast<std::uintptr_t>(block) % std::max<std::size_t>(alignment, 64),
+                  0u);
         block[bytes - 1] = 1;
         unsigned sum = 0;
         for (std::size_t tail = 0; tail < 64; ++tail) {

@@ -238,7 +238,9 @@ struct ThreadPool::State {
     epoch.fetch_add(1);
     const int asleep = sleepers.load();
     if (asleep > 0) {
-      { const std::lock_guard lock(sleep_mutex); }
+      {
+        const std::lock_guard lock(sleep_mutex);
+      }
       for (int i = std::min(asleep, helpers); i > 0; --i) {
         wake.notify_one();
       }

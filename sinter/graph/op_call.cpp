@@ -24,9 +24,9 @@ Backend& common_backend(const OpDef& def, std::span<const Value> inputs, Backend
   Backend& backend = inputs[0].backend();
   for (const Value& input : inputs.subspan(1)) {
     if (&input.backend() != &backend) {
-      throw DeviceMismatchError(
-          fmt::format("{}: the inputs live on different devices, `{}` and `{}`; move one with to_device",
-                      def.name, backend.name(), input.backend().name()));
+      throw DeviceMismatchError(fmt::format(
+          "{}: the inputs live on different devices, `{}` and `{}`; move one with to_device",
+          def.name, backend.name(), input.backend().name()));
     }
   }
   return backend;

@@ -37,8 +37,8 @@ struct OpCall;
 class GradCall;
 class SampleSink;
 
-/// Evaluates a formula on `n` dense elements of the carrier type (double, int64 or uint64); inputs and
-/// output are arrays of that type, except that a comparison writes bytes of 0 and 1.
+/// Evaluates a formula on `n` dense elements of the carrier type (double, int64 or uint64); inputs
+/// and output are arrays of that type, except that a comparison writes bytes of 0 and 1.
 using BlockFunction = void (*)(const void* attributes, const void* const* inputs, void* output,
                                std::int64_t n);
 
@@ -74,7 +74,7 @@ struct AttributeRow {
 
 /// Numbers about an op that tests and tables need.
 struct OpNotes {
-  double low = -3;   ///< sample inputs are drawn from [low, high)
+  double low = -3;  ///< sample inputs are drawn from [low, high)
   double high = 3;
   double tolerance = 0;  ///< relative error allowed in f32; 0: exact up to the last rounding
   bool differentiable = false;
@@ -84,8 +84,8 @@ struct OpNotes {
 struct OpDef {
   std::string_view name;
   Family family = Family::structured;
-  int code = -1;    ///< position in ops.def; -1 for an op of the user's
-  int variant = 0;  ///< 0 the op itself, 1 and 2 its derived gradient rows
+  int code = -1;       ///< position in ops.def; -1 for an op of the user's
+  int variant = 0;     ///< 0 the op itself, 1 and 2 its derived gradient rows
   bool cheap = false;  ///< recomputing costs little more than reading the result
   Saves saves;
   /// Outputs that only serve the gradient (statistics, window positions): never tracked themselves.
@@ -127,8 +127,8 @@ struct OpCall {
 [[nodiscard]] std::string describe(const OpCall& call);
 
 /// Checks a call, infers its outputs and has the inputs' backend execute it.
-/// `backend` is needed only for ops without inputs. Throws DeviceMismatchError when the inputs live on
-/// different backends, and what the op's rule throws, with the caller's place added.
+/// `backend` is needed only for ops without inputs. Throws DeviceMismatchError when the inputs live
+/// on different backends, and what the op's rule throws, with the caller's place added.
 Outputs execute(const OpDef& def, const void* attributes, std::span<const Value> inputs,
                 std::uint64_t donated = 0, SourceLoc where = SourceLoc::current(),
                 Backend* backend = nullptr);
@@ -157,8 +157,8 @@ class GradCall {
   const Shape& output_shape(int i = 0) const {
     return call_.outputs[static_cast<std::size_t>(i)].shape;
   }
-  /// The gradient that reached output `i`; empty if none did (it then counts as zeros). Ops with one
-  /// output always have it.
+  /// The gradient that reached output `i`; empty if none did (it then counts as zeros). Ops with
+  /// one output always have it.
   const Value& grad(int i = 0) const { return grads_[static_cast<std::size_t>(i)]; }
   /// Somebody wants the gradient of input `i`.
   bool needs(int i) const { return (needed_ >> i & 1) != 0; }

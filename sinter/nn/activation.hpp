@@ -6,14 +6,14 @@
 
 namespace sinter::nn {
 
-// Relu, Sigmoid, LogSigmoid, Silu, Gelu, GeluApproximate, Mish, Softsign, Selu, HardSwish, and whatever
-// activation ops.def names next: a layer for each row of that group.
-#define SINTER_NN_LAYER(Struct, name)                      \
-  struct Struct {                                          \
-    template <int D, class K>                              \
-    Tensor<D, K> forward(const Tensor<D, K>& x) const {    \
-      return x.name();                                     \
-    }                                                      \
+// Relu, Sigmoid, LogSigmoid, Silu, Gelu, GeluApproximate, Mish, Softsign, Selu, HardSwish, and
+// whatever activation ops.def names next: a layer for each row of that group.
+#define SINTER_NN_LAYER(Struct, name)                   \
+  struct Struct {                                       \
+    template <int D, class K>                           \
+    Tensor<D, K> forward(const Tensor<D, K>& x) const { \
+      return x.name();                                  \
+    }                                                   \
   };
 #define SINTER_NN_activation(Struct, name) SINTER_NN_LAYER(Struct, name)
 #define SINTER_NN_arithmetic(Struct, name)
@@ -48,11 +48,11 @@ Value log_softmax(const Value& x, int dim);
 }  // namespace detail
 
 // What `call` computes, as the typed forward of a layer.
-#define SINTER_NN_FORWARD(call)                            \
-  template <int D, class K>                                \
-  Tensor<D, K> forward(const Tensor<D, K>& input) const {  \
-    const Value& x = input.value();                        \
-    return Tensor<D, K>(call);                             \
+#define SINTER_NN_FORWARD(call)                           \
+  template <int D, class K>                               \
+  Tensor<D, K> forward(const Tensor<D, K>& input) const { \
+    const Value& x = input.value();                       \
+    return Tensor<D, K>(call);                            \
   }
 
 /// log(1 + e^(beta x)) / beta

@@ -59,8 +59,8 @@ struct Heads {
 
 Value weights_of(const Heads& heads, const AttentionMasks& masks) {
   const double scale = 1 / std::sqrt(static_cast<double>(heads.q.size(-1)));
-  Value scores = ops::matmul(ops::mul(heads.q, ops::scalar_like(heads.q, scale)),
-                             ops::transpose(heads.k));
+  Value scores =
+      ops::matmul(ops::mul(heads.q, ops::scalar_like(heads.q, scale)), ops::transpose(heads.k));
   Value see = visible(masks);
   if (masks.causal) {
     Backend& backend = scores.backend();
@@ -120,8 +120,7 @@ Tensor<2, Bool> padding_mask(std::span<const std::int64_t> lengths, const Device
   return Tensor<2, Bool>::from_data(mask, device);
 }
 
-MultiHeadAttention::MultiHeadAttention(const MultiHeadAttentionConfig& config,
-                                       const Device& device)
+MultiHeadAttention::MultiHeadAttention(const MultiHeadAttentionConfig& config, const Device& device)
     : query(square(config), device),
       key(square(config), device),
       value(square(config), device),

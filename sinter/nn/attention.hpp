@@ -37,8 +37,8 @@ struct AttentionOutput {
   Tensor<4> weights;  ///< [batch, heads, queries, keys]
 };
 
-/// softmax(q k^T / sqrt(d_head)) v in `n_heads` subspaces (Vaswani et al. 2017). A query that sees no key
-/// gets zeros.
+/// softmax(q k^T / sqrt(d_head)) v in `n_heads` subspaces (Vaswani et al. 2017). A query that sees
+/// no key gets zeros.
 class MultiHeadAttention {
  public:
   Linear query;
@@ -148,7 +148,8 @@ struct PositionalEncodingConfig {
   double max_timescale = 10000;
 };
 
-/// Adds sines and cosines of the position: dim 2i holds sin(p / timescale^(2i / d)), dim 2i + 1 the cosine.
+/// Adds sines and cosines of the position: dim 2i holds sin(p / timescale^(2i / d)), dim 2i + 1 the
+/// cosine.
 class PositionalEncoding {
  public:
   Tensor<3> sinusoids;  ///< [1, max_sequence_size, d_model]

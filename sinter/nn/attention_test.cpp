@@ -54,12 +54,9 @@ TEST(Golden, multi_head_attention) {
 
 TEST(Golden, transformer_encoder_layer) {
   for (const bool norm_first : {false, true}) {
-    TransformerEncoderLayer layer{{.d_model = 8,
-                                   .d_ff = 16,
-                                   .n_heads = 2,
-                                   .dropout = 0,
-                                   .norm_first = norm_first},
-                                  train_device()};
+    TransformerEncoderLayer layer{
+        {.d_model = 8, .d_ff = 16, .n_heads = 2, .dropout = 0, .norm_first = norm_first},
+        train_device()};
     fill(layer.attention);
     layer.feed_forward.linear_inner.weight.set(weight(16, 8, 0.5));
     layer.feed_forward.linear_inner.bias.set(bias(16, 0.6));

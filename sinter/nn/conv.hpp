@@ -8,8 +8,8 @@
 
 namespace sinter::nn {
 
-/// `valid`: none. `same`: as many zeros as make the output ceil(input / stride) long; an odd one comes
-/// last. `amounts`: `before` and `after` each dim.
+/// `valid`: none. `same`: as many zeros as make the output ceil(input / stride) long; an odd one
+/// comes last. `amounts`: `before` and `after` each dim.
 enum class PaddingKind : std::uint8_t { valid, same, amounts };
 
 /// Zeros around the last `N` dims.
@@ -44,7 +44,7 @@ constexpr std::array<std::int64_t, N> filled(std::int64_t value) {
 
 template <int N>
 struct ConvConfig {
-  std::int64_t in = 0;   ///< channels
+  std::int64_t in = 0;  ///< channels
   std::int64_t out = 0;
   std::array<std::int64_t, N> kernel = filled<N>(3);
   std::array<std::int64_t, N> stride = filled<N>(1);
@@ -108,9 +108,14 @@ class Conv {
   Conv() = default;
   /// ArgumentError unless channels are positive and divisible by `groups`.
   Conv(const ConvConfig<N>& config, const Device& device = {})
-      : geometry_{dims(config.kernel),         dims(config.stride),        dims(config.dilation),
-                  dims(config.padding.before), dims(config.padding.after), {},
-                  config.groups,               config.padding.kind == PaddingKind::same} {
+      : geometry_{dims(config.kernel),
+                  dims(config.stride),
+                  dims(config.dilation),
+                  dims(config.padding.before),
+                  dims(config.padding.after),
+                  {},
+                  config.groups,
+                  config.padding.kind == PaddingKind::same} {
     const ParamSpec spec = conv_weight(config.in, config.out, geometry_, config.init, false);
     weight = Param<N + 2>(spec, device);
     if (config.bias) {
@@ -140,9 +145,10 @@ class ConvTranspose {
 
   ConvTranspose() = default;
   ConvTranspose(const ConvTransposeConfig<N>& config, const Device& device = {})
-      : geometry_{dims(config.kernel),  dims(config.stride),  dims(config.dilation),
-                  dims(config.padding), dims(config.padding), dims(config.output_padding),
-                  config.groups,        false} {
+      : geometry_{dims(config.kernel),   dims(config.stride),
+                  dims(config.dilation), dims(config.padding),
+                  dims(config.padding),  dims(config.output_padding),
+                  config.groups,         false} {
     const ParamSpec spec = conv_weight(config.in, config.out, geometry_, config.init, true);
     weight = Param<N + 2>(spec, device);
     if (config.bias) {

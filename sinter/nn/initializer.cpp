@@ -36,8 +36,7 @@ std::vector<double> draw_on_host(const ops::Distribution& distribution, const Sh
 
 Value from_host(const std::vector<double>& values, const Shape& shape, const Device& device,
                 DType dtype) {
-  return device.backend().from_data(
-      HostData(shape, std::span<const double>(values)).cast(dtype));
+  return device.backend().from_data(HostData(shape, std::span<const double>(values)).cast(dtype));
 }
 
 Value truncated_normal(const Initializer& init, const Shape& shape, RandomKey key,
@@ -49,8 +48,7 @@ Value truncated_normal(const Initializer& init, const Shape& shape, RandomKey ke
   }
   const double from = normal_cdf((init.low - init.a) / init.b);
   const double to = normal_cdf((init.high - init.a) / init.b);
-  std::vector<double> values =
-      draw_on_host(ops::Distribution::uniform(), shape, key, device);
+  std::vector<double> values = draw_on_host(ops::Distribution::uniform(), shape, key, device);
   for (double& value : values) {
     value = init.a + init.b * normal_quantile(from + value * (to - from));
     value = std::min(std::max(value, init.low), init.high);
@@ -88,8 +86,8 @@ void orthonormalise(std::vector<double>& rows, std::size_t count, std::size_t le
 Value orthogonal(double gain, const Shape& shape, RandomKey key, const Device& device,
                  DType dtype) {
   if (shape.rank() < 2) {
-    throw ShapeError(fmt::format("orthogonal: expected a weight of rank 2 or more, got {}",
-                                 shape.str()));
+    throw ShapeError(
+        fmt::format("orthogonal: expected a weight of rank 2 or more, got {}", shape.str()));
   }
   const auto rows = static_cast<std::size_t>(shape[0]);
   const std::size_t elements = static_cast<std::size_t>(num_elements(shape));

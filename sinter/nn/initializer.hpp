@@ -35,9 +35,9 @@ struct Initializer {
     orthogonal
   };
   Kind kind = Kind::constant;
-  double a = 0;       ///< the constant, low, mean, or gain
-  double b = 0;       ///< high, or deviation
-  double low = 0;     ///< bounds of truncated_normal
+  double a = 0;    ///< the constant, low, mean, or gain
+  double b = 0;    ///< high, or deviation
+  double low = 0;  ///< bounds of truncated_normal
   double high = 0;
   bool fan_out = false;  ///< Kaiming: keep the variance of gradients instead of activations
 
@@ -77,7 +77,8 @@ struct Initializer {
   static constexpr Initializer orthogonal(double gain = 1) {
     return {.kind = Kind::orthogonal, .a = gain};
   }
-  /// Uniform in [-1 / sqrt(fan in), 1 / sqrt(fan in)): the default of linear and convolution layers.
+  /// Uniform in [-1 / sqrt(fan in), 1 / sqrt(fan in)): the default of linear and convolution
+  /// layers.
   static constexpr Initializer fan_in_uniform() { return kaiming_uniform(0.57735026918962576); }
 };
 
@@ -85,8 +86,8 @@ struct Initializer {
 [[nodiscard]] std::uint64_t random_count(const Initializer& initializer, const Shape& shape);
 
 /// First values on `device`. They depend on `key` alone: the same on every device.
-/// ShapeError for orthogonal values of rank < 2; DTypeError unless `dtype` is floating or the values
-/// are constant.
+/// ShapeError for orthogonal values of rank < 2; DTypeError unless `dtype` is floating or the
+/// values are constant.
 [[nodiscard]] Value initialize(const Initializer& initializer, const Shape& shape, const Fans& fans,
                                RandomKey key, const Device& device, DType dtype = DType::f32);
 

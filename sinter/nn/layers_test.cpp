@@ -119,8 +119,8 @@ void fill_recurrent(Layer& layer, std::int64_t gates) {
   layer.bias_hidden.set(Tensor<1>(wave({4 * gates}, 0.4, 0.5)));
 }
 template <class Layer>
-void check_recurrent(const Layer& layer, const std::vector<double>& y, const std::vector<double>& gx,
-                     const std::vector<double>& gu) {
+void check_recurrent(const Layer& layer, const std::vector<double>& y,
+                     const std::vector<double>& gx, const std::vector<double>& gu) {
   const auto x = wave_leaf<3>({2, 5, 3}, 0.1);
   const auto out = layer.forward(x);
   const Gradients gradients = square_backward(out.outputs);
@@ -197,8 +197,8 @@ TEST(Cases, ATT_12_fans) {
   const Fans fans = conv_fans(layer.weight.shape());
   EXPECT_EQ(fans.in, 12);
   EXPECT_EQ(fans.out, 24);
-  const auto drawn = Tensor<3>(initialize(Initializer::xavier_uniform(), {8, 4, 3}, fans, {7, 0},
-                                          plain_device()));
+  const auto drawn =
+      Tensor<3>(initialize(Initializer::xavier_uniform(), {8, 4, 3}, fans, {7, 0}, plain_device()));
   const double bound = std::sqrt(6.0 / 36);
   EXPECT_LE(drawn.abs().max().item(), bound);
   EXPECT_GT(drawn.abs().max().item(), 0.9 * bound);

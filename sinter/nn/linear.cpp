@@ -33,12 +33,12 @@ Linear::Linear(const LinearConfig& config, const Device& device) : layout(config
                      .transposed_in_records = column},
                     device);
   if (config.bias) {
-    bias = Param<1>({.shape = {config.out},
-                     .initializer = config.init.kind == Initializer::Kind::orthogonal
-                                        ? Initializer::zeros()
-                                        : config.init,
-                     .fans = fans},
-                    device);
+    bias = Param<1>(
+        {.shape = {config.out},
+         .initializer =
+             config.init.kind == Initializer::Kind::orthogonal ? Initializer::zeros() : config.init,
+         .fans = fans},
+        device);
   }
 }
 
@@ -82,8 +82,7 @@ Value Embedding::apply(const Value& indices) const {
 
 Value Dropout::apply(const Value& x) const {
   if (!(config.prob >= 0 && config.prob <= 1)) {
-    throw ArgumentError(
-        fmt::format("Dropout: `prob` must be in [0, 1], got {}", config.prob));
+    throw ArgumentError(fmt::format("Dropout: `prob` must be in [0, 1], got {}", config.prob));
   }
   return config.prob == 0 || !is_training(x) ? x : ops::dropout(x, config.prob);
 }

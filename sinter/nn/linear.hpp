@@ -66,8 +66,8 @@ struct DropoutConfig {
   double prob = 0.5;
 };
 
-/// Zeroes elements with probability `prob` and scales the others by 1 / (1 - prob), where the input's
-/// device has autodiff; elsewhere it does nothing.
+/// Zeroes elements with probability `prob` and scales the others by 1 / (1 - prob), where the
+/// input's device has autodiff; elsewhere it does nothing.
 struct Dropout {
   DropoutConfig config;
 

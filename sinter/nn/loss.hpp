@@ -34,8 +34,9 @@ Value bce(const Value& x, const Value& y, bool logits, double label_smoothing, F
 Value kl_div(const Value& x, const Value& y, bool log_target, Fold fold);
 }  // namespace detail
 
-/// logits [N, C, ...] and integer targets [N, ...] -> one number. The mean is over the targets that count
-/// (by the weights of their classes [C], if given). IndexError for a target outside the classes.
+/// logits [N, C, ...] and integer targets [N, ...] -> one number. The mean is over the targets that
+/// count (by the weights of their classes [C], if given). IndexError for a target outside the
+/// classes.
 class CrossEntropyLoss {
  public:
   CrossEntropyConfig config;
@@ -64,20 +65,20 @@ class CrossEntropyLoss {
 };
 
 // A loss of two tensors of one shape, whose fields are its options.
-#define SINTER_NN_LOSS(call)                                                          \
-  template <int D>                                                                    \
-  Tensor<0> forward(const Tensor<D>& input, const Tensor<D>& target) const {          \
-    const Value& x = input.value();                                                   \
-    const Value& y = target.value();                                                  \
-    const detail::Fold fold = detail::fold_of(reduction);                             \
-    return Tensor<0>(call);                                                           \
-  }                                                                                   \
-  template <int D>                                                                    \
+#define SINTER_NN_LOSS(call)                                                              \
+  template <int D>                                                                        \
+  Tensor<0> forward(const Tensor<D>& input, const Tensor<D>& target) const {              \
+    const Value& x = input.value();                                                       \
+    const Value& y = target.value();                                                      \
+    const detail::Fold fold = detail::fold_of(reduction);                                 \
+    return Tensor<0>(call);                                                               \
+  }                                                                                       \
+  template <int D>                                                                        \
   Tensor<D> forward_no_reduction(const Tensor<D>& input, const Tensor<D>& target) const { \
-    const Value& x = input.value();                                                   \
-    const Value& y = target.value();                                                  \
-    const detail::Fold fold = detail::Fold::none;                                     \
-    return Tensor<D>(call);                                                           \
+    const Value& x = input.value();                                                       \
+    const Value& y = target.value();                                                      \
+    const detail::Fold fold = detail::Fold::none;                                         \
+    return Tensor<D>(call);                                                               \
   }
 
 /// (x - y)^2
@@ -102,8 +103,8 @@ struct HuberLoss {
   Reduction reduction = Reduction::mean;
   SINTER_NN_LOSS(detail::huber(x, y, delta, fold))
 };
-/// Binary cross entropy of probabilities; logarithms are at least -100. With smoothing the target becomes
-/// y (1 - smoothing) + smoothing / 2.
+/// Binary cross entropy of probabilities; logarithms are at least -100. With smoothing the target
+/// becomes y (1 - smoothing) + smoothing / 2.
 struct BceLoss {
   double label_smoothing = 0;
   Reduction reduction = Reduction::mean;

@@ -54,7 +54,8 @@ TEST(Cases, OPT_05_binary_cross_entropy_at_the_ends) {
 
 TEST(Cases, OPT_06_probabilities_are_not_normalised_again) {
   const CrossEntropyLoss loss({.logits = false});
-  expect_near(loss.forward(tensor<2>({0.7, 0.2, 0.1}, {1, 3}), integers({0}, {1})), {0.356675}, 1e-6);
+  expect_near(loss.forward(tensor<2>({0.7, 0.2, 0.1}, {1, 3}), integers({0}, {1})), {0.356675},
+              1e-6);
 }
 
 TEST(Cases, OPT_08_all_targets_ignored) {

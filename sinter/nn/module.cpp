@@ -126,9 +126,9 @@ std::string number_text(double value) { return fmt::format("{:g}", value); }
 
 std::string param_text(const ParamBase& param) {
   return fmt::format("{} {}{}", param.shape().str(), name_of(param.dtype()),
-                     param.is_buffer()           ? " buffer"
+                     param.is_buffer()          ? " buffer"
                      : !param.is_require_grad() ? " frozen"
-                                                 : "");
+                                                : "");
 }
 
 std::string print_summary(const SummaryNode& root) {

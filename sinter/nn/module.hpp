@@ -86,8 +86,8 @@ struct Keep {
 
 }  // namespace detail
 
-/// The module's parameters with their paths, in order of declaration; a tied one stands under each of
-/// its names. Buffers are left out.
+/// The module's parameters with their paths, in order of declaration; a tied one stands under each
+/// of its names. Buffers are left out.
 template <class M>
 [[nodiscard]] std::vector<NamedParam> parameters(const M& module) {
   std::vector<NamedParam> list;
@@ -116,35 +116,36 @@ template <class M>
   return num_params(parameters(module));
 }
 
-// The functions below return a module and leave the one given as it is (pass it with std::move if it can't
-// be copied). A shared_ptr inside a module is shared by its copies, so it is changed in both.
+// The functions below return a module and leave the one given as it is (pass it with std::move if
+// it can't be copied). A shared_ptr inside a module is shared by its copies, so it is changed in
+// both.
 
 /// Separate parameters with the same values and new ids; tied ones stay tied.
 template <class M>
 [[nodiscard]] M fork(M module) {
-  return detail::rebuilt(std::move(module), [](const ParamBase& p) { return p.fork(); },
-                         detail::Keep{});
+  return detail::rebuilt(
+      std::move(module), [](const ParamBase& p) { return p.fork(); }, detail::Keep{});
 }
 
 /// The module on another device, with the same ids.
 template <class M>
 [[nodiscard]] M to_device(M module, const Device& device) {
-  return detail::rebuilt(std::move(module), [&](const ParamBase& p) { return p.to_device(device); },
-                         [&](const auto& tensor) { return tensor.to_device(device); });
+  return detail::rebuilt(
+      std::move(module), [&](const ParamBase& p) { return p.to_device(device); },
+      [&](const auto& tensor) { return tensor.to_device(device); });
 }
 
 /// The module on the device under autodiff: it evaluates instead of training. Later steps of the
 /// trained module don't reach it.
 template <class M>
 [[nodiscard]] M valid(M module) {
-  return detail::rebuilt(std::move(module), [](const ParamBase& p) { return p.valid(); },
-                         [](const auto& tensor) {
-                           return tensor.device().is_autodiff() ? tensor.inner() : tensor;
-                         });
+  return detail::rebuilt(
+      std::move(module), [](const ParamBase& p) { return p.valid(); },
+      [](const auto& tensor) { return tensor.device().is_autodiff() ? tensor.inner() : tensor; });
 }
 
-/// Parameters are replaced by `f(path, tensor)`, a DynTensor of any shape and dtype of the parameter's
-/// rank.
+/// Parameters are replaced by `f(path, tensor)`, a DynTensor of any shape and dtype of the
+/// parameter's rank.
 template <class M, class F>
 [[nodiscard]] M map(M module, F&& f) {
   detail::Rebinder rebinder;
@@ -161,22 +162,21 @@ template <class M, class F>
 /// Floating parameters and buffers in another floating dtype.
 template <class M>
 [[nodiscard]] M to_dtype(M module, DType dtype) {
-  return detail::rebuilt(std::move(module),
-                         [&](const ParamBase& p) {
-                           return is_floating(p.dtype()) ? p.to_dtype(dtype) : p;
-                         },
-                         detail::Keep{});
+  return detail::rebuilt(
+      std::move(module),
+      [&](const ParamBase& p) { return is_floating(p.dtype()) ? p.to_dtype(dtype) : p; },
+      detail::Keep{});
 }
 
 /// A copy without gradients.
 template <class M>
 [[nodiscard]] M no_grad(M module) {
-  return detail::rebuilt(std::move(module), [](const ParamBase& p) { return p.no_grad(); },
-                         detail::Keep{});
+  return detail::rebuilt(
+      std::move(module), [](const ParamBase& p) { return p.no_grad(); }, detail::Keep{});
 }
 
-/// Stops training the parameters whose path and tensor `select(const NamedParam&)` accepts, in this module
-/// and all its copies.
+/// Stops training the parameters whose path and tensor `select(const NamedParam&)` accepts, in this
+/// module and all its copies.
 template <class M, class Select>
 void freeze(M& module, Select&& select) {
   detail::visit_params(module, [&](const std::string& path, ParamBase& param) {
@@ -199,8 +199,8 @@ void unfreeze(M& module) {
   });
 }
 
-/// Gradients by parameter path. Unlike `Gradients` they fit every fork of the module, so that threads'
-/// gradients can be added, and they outlive a step, so that micro-batches can be.
+/// Gradients by parameter path. Unlike `Gradients` they fit every fork of the module, so that
+/// threads' gradients can be added, and they outlive a step, so that micro-batches can be.
 class ModuleGradients {
  public:
   ModuleGradients() = default;

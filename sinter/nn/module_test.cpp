@@ -229,8 +229,9 @@ TEST(Cases, SER_12_views_and_tied_tensors) {
 }
 
 TEST(Cases, BLD_13_sequential) {
-  Sequential net{OnlyMoves{std::make_unique<Linear>(LinearConfig{.in = 4, .out = 3}, train_device())},
-                 Relu{}, Linear{{.in = 3, .out = 2}, train_device()}};
+  Sequential net{
+      OnlyMoves{std::make_unique<Linear>(LinearConfig{.in = 4, .out = 3}, train_device())}, Relu{},
+      Linear{{.in = 3, .out = 2}, train_device()}};
   const auto x = Tensor<2>(wave({2, 4}, 0.1));
   const auto y = net.forward(x);
   static_assert(std::is_same_v<decltype(y), const Tensor<2>>);

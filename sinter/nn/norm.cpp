@@ -24,16 +24,17 @@ Value value_or_empty(const ParamBase& param) { return param.empty() ? Value() : 
 
 void check_last(std::string_view layer, const Value& x, std::int64_t features) {
   if (x.rank() == 0 || x.size(-1) != features) {
-    throw ShapeError(fmt::format("{}: expected an input [..., {}], got {}", layer, features,
-                                 x.shape().str()));
+    throw ShapeError(
+        fmt::format("{}: expected an input [..., {}], got {}", layer, features, x.shape().str()));
   }
 }
 
 void check_sample_norm(std::string_view layer, const Value& x) {
   if (x.rank() < 3) {
-    throw ShapeError(fmt::format("{}: expected an input [batch, channels, ...] of rank 3 or more, "
-                                 "got rank {} ({})",
-                                 layer, x.rank(), x.shape().str()));
+    throw ShapeError(
+        fmt::format("{}: expected an input [batch, channels, ...] of rank 3 or more, "
+                    "got rank {} ({})",
+                    layer, x.rank(), x.shape().str()));
   }
 }
 
@@ -60,10 +61,10 @@ void BatchNorm::check(const Value& x) const {
 
 Value BatchNorm::apply(const Value& x) const {
   check(x);
-  return is_training(x) ? train(x)
-                        : ops::batch_norm_inference(x, running_mean.value(), running_var.value(),
-                                                    value_or_empty(weight), value_or_empty(bias),
-                                                    eps);
+  return is_training(x)
+             ? train(x)
+             : ops::batch_norm_inference(x, running_mean.value(), running_var.value(),
+                                         value_or_empty(weight), value_or_empty(bias), eps);
 }
 
 Value BatchNorm::train(const Value& x) const {

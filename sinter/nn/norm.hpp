@@ -13,9 +13,9 @@ struct BatchNormConfig {
   bool affine = true;     ///< with a trained weight and bias
 };
 
-/// Normalises each channel of [batch, features, ...] (any rank >= 2). In training by the batch's mean and
-/// variance (divided by n), which also move the running ones (variance divided by n - 1); otherwise by the
-/// running ones. ShapeError in training with one value per channel.
+/// Normalises each channel of [batch, features, ...] (any rank >= 2). In training by the batch's
+/// mean and variance (divided by n), which also move the running ones (variance divided by n - 1);
+/// otherwise by the running ones. ShapeError in training with one value per channel.
 class BatchNorm {
  public:
   Param<1> weight;

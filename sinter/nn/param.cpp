@@ -91,7 +91,8 @@ Ref<ParamState> copy_of(const ParamState& from, const Device& device) {
 ParamBase::ParamBase(const ParamSpec& spec, const Device& device, bool buffer, int rank)
     : state_(make_ref<ParamState>(device)) {
   if (spec.shape.rank() != rank) {
-    throw ShapeError(fmt::format("a parameter of rank {} can't have shape {}", rank, spec.shape.str()));
+    throw ShapeError(
+        fmt::format("a parameter of rank {} can't have shape {}", rank, spec.shape.str()));
   }
   ParamState& s = state();
   s.spec = spec;
@@ -146,7 +147,8 @@ void ParamBase::set_require_grad(bool require) {
 
 Value ParamBase::value() const {
   ParamState& s = state();
-  // A parameter changes only when its owner steps or sets it; a buffer changes during forward passes.
+  // A parameter changes only when its owner steps or sets it; a buffer changes during forward
+  // passes.
   if (!s.buffer && s.ready.load(std::memory_order_acquire)) {
     return s.value;
   }

@@ -25,8 +25,9 @@ struct ParamSpec {
   bool transposed_in_records = false;
 };
 
-/// A parameter or buffer without its rank: a handle. Copies share the tensor and the id; `fork` makes
-/// a separate one. Reading from several threads is safe; so is the first use, which draws the values.
+/// A parameter or buffer without its rank: a handle. Copies share the tensor and the id; `fork`
+/// makes a separate one. Reading from several threads is safe; so is the first use, which draws the
+/// values.
 class ParamBase {
  public:
   /// Empty: reading it is an ArgumentError.
@@ -48,11 +49,12 @@ class ParamBase {
 
   /// The tensor; draws it at first use. On an autodiff device a parameter's is a leaf.
   Value value() const;
-  /// Replaces the tensor in all copies of this handle. It becomes a leaf: history is dropped. ShapeError
-  /// for another shape; it may bring another dtype or device.
+  /// Replaces the tensor in all copies of this handle. It becomes a leaf: history is dropped.
+  /// ShapeError for another shape; it may bring another dtype or device.
   void set(const Value& value);
 
-  /// A separate parameter with the same values, even if they are not drawn yet, and an id of its own.
+  /// A separate parameter with the same values, even if they are not drawn yet, and an id of its
+  /// own.
   ParamBase fork() const;
   /// The same id and values on another device, as a separate handle.
   ParamBase to_device(const Device& device) const;
@@ -65,8 +67,8 @@ class ParamBase {
   /// The same id, as a separate handle that holds `value`.
   ParamBase with_value(const Value& value) const;
 
-  /// For optimizers: takes the plain tensor out, under all autodiff, so that it can be updated in place;
-  /// `put` must follow.
+  /// For optimizers: takes the plain tensor out, under all autodiff, so that it can be updated in
+  /// place; `put` must follow.
   Value take();
   /// Puts a plain tensor back, as a leaf on the parameter's device.
   void put(Value plain);
@@ -115,8 +117,8 @@ class Param : public ParamBase {
   }
 };
 
-/// A tensor that belongs to a module's state and is not trained: running statistics. Its updates are
-/// locked, and follow the order in which they are recorded.
+/// A tensor that belongs to a module's state and is not trained: running statistics. Its updates
+/// are locked, and follow the order in which they are recorded.
 template <int D, class K = Float>
 class Buffer : public ParamBase {
  public:

@@ -58,18 +58,18 @@ Value pool(const Value& x, const AvgPoolConfig<N>& config) {
 }  // namespace detail
 
 // [batch, channels, sizes…] -> [batch, channels, sizes'…] for N sizes.
-#define SINTER_NN_POOL(Name, Config, N, call)                         \
-  struct Name {                                                       \
-    Config<N> config;                                                 \
-    template <class K>                                                \
-    Tensor<N + 2, K> forward(const Tensor<N + 2, K>& input) const {   \
-      const Value& x = input.value();                                 \
-      return Tensor<N + 2, K>(call);                                  \
-    }                                                                 \
-    DynTensor forward(const DynTensor& input) const {                 \
-      const Value& x = input.value();                                 \
-      return DynTensor(call);                                         \
-    }                                                                 \
+#define SINTER_NN_POOL(Name, Config, N, call)                       \
+  struct Name {                                                     \
+    Config<N> config;                                               \
+    template <class K>                                              \
+    Tensor<N + 2, K> forward(const Tensor<N + 2, K>& input) const { \
+      const Value& x = input.value();                               \
+      return Tensor<N + 2, K>(call);                                \
+    }                                                               \
+    DynTensor forward(const DynTensor& input) const {               \
+      const Value& x = input.value();                               \
+      return DynTensor(call);                                       \
+    }                                                               \
   };
 SINTER_NN_POOL(MaxPool1d, MaxPoolConfig, 1, detail::pool(x, config))
 SINTER_NN_POOL(MaxPool2d, MaxPoolConfig, 2, detail::pool(x, config))

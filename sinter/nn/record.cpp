@@ -89,8 +89,8 @@ Record detail::record_of(const std::vector<NamedParam>& entries) {
   for (const NamedParam& named : entries) {
     store::Record::Storage& storage = saved[named.param.id()];
     if (!storage) {
-      const Value value = transposed_if(named.param.transposed_in_records(),
-                                        autodiff::detach(named.param.value()));
+      const Value value =
+          transposed_if(named.param.transposed_in_records(), autodiff::detach(named.param.value()));
       storage = std::make_shared<const HostData>(value.backend().read(value));
     }
     record.add(named.name, storage);
@@ -115,8 +115,8 @@ LoadReport load_entries(const std::vector<NamedParam>& entries, const store::Rec
     }
     ParamBase param = named.param;
     const HostData& data = record.at(named.name);
-    const Value value = param.device().backend().from_data(
-        options.keep_dtype ? data.cast(param.dtype()) : data);
+    const Value value =
+        param.device().backend().from_data(options.keep_dtype ? data.cast(param.dtype()) : data);
     param.set(transposed_if(param.transposed_in_records(), value));
   }
   return report;

@@ -44,14 +44,14 @@ LoadReport load_entries(const std::vector<NamedParam>& entries, const std::strin
                         const LoadOptions& options);
 void save_entries(const std::vector<NamedParam>& entries, const std::string& path);
 
-/// Parameters and buffers as a record (include "sinter/store/record.hpp"), tied ones once. Views are saved as
-/// their own elements, dense; parameters that were not used yet are drawn.
+/// Parameters and buffers as a record (include "sinter/store/record.hpp"), tied ones once. Views
+/// are saved as their own elements, dense; parameters that were not used yet are drawn.
 template <class M, class Record = store::Record>
 [[nodiscard]] Record state(const M& module) {
   return detail::record_of<Record>(state_entries(module));
 }
-/// Sets parameters and buffers from a record; all copies of the module see them, and optimizers' state
-/// stays theirs. Tied parameters stay tied.
+/// Sets parameters and buffers from a record; all copies of the module see them, and optimizers'
+/// state stays theirs. Tied parameters stay tied.
 template <class M>
 LoadReport load_state(M& module, const store::Record& record, const LoadOptions& options = {}) {
   return load_entries(state_entries(module), record, options);

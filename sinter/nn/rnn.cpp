@@ -28,8 +28,8 @@ Value input_products(const RecurrentBase& layer, const Value& x) {
   const Value steps = layer.batch_first ? ops::transpose(x, 0, 1) : x;
   const std::int64_t length = steps.size(0);
   const std::int64_t batch = steps.size(1);
-  const Value flat = ops::matmul(ops::reshape(steps, {length * batch, in}),
-                                 layer.weight_input.value());
+  const Value flat =
+      ops::matmul(ops::reshape(steps, {length * batch, in}), layer.weight_input.value());
   return ops::reshape(plus_bias(flat, layer.bias_input), {length, batch, flat.size(1)});
 }
 
@@ -102,8 +102,8 @@ RecurrentBase::RecurrentBase(const RnnConfig& config, int gates, const Device& d
   }
   const std::int64_t columns = gates * config.hidden;
   const Fans fans{config.hidden, config.hidden};
-  weight_input = Param<2>(
-      {.shape = {config.in, columns}, .initializer = config.init, .fans = fans}, device);
+  weight_input =
+      Param<2>({.shape = {config.in, columns}, .initializer = config.init, .fans = fans}, device);
   weight_hidden = Param<2>(
       {.shape = {config.hidden, columns}, .initializer = config.init, .fans = fans}, device);
   if (config.bias) {

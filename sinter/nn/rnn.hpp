@@ -54,7 +54,8 @@ struct GruConfig {
   bool bias = true;
   bool batch_first = true;
   bool reverse = false;
-  bool reset_after = true;  ///< the reset gate acts after the product with U, as cuDNN and PyTorch do
+  bool reset_after =
+      true;  ///< the reset gate acts after the product with U, as cuDNN and PyTorch do
   Initializer init = Initializer::fan_in_uniform();
 };
 

@@ -10,8 +10,9 @@
 
 namespace sinter::nn {
 
-/// Calls each layer's `forward` with the result of the one before; ranks may change on the way, and a
-/// layer's further arguments take their defaults. Layers may be movable only. Paths are indices: `0.weight`.
+/// Calls each layer's `forward` with the result of the one before; ranks may change on the way, and
+/// a layer's further arguments take their defaults. Layers may be movable only. Paths are indices:
+/// `0.weight`.
 ///
 ///     nn::Sequential net{nn::Linear{{.in = 784, .out = 128}, device}, nn::Relu{},
 ///                        nn::Linear{{.in = 128, .out = 10}, device}};

@@ -52,7 +52,8 @@ struct Sigmoid : Unary {
 };
 
 struct LogSigmoid : Unary {
-  static constexpr OpInfo info{.name = "log_sigmoid", .domain = Domain::floating, .reads = Reads::a};
+  static constexpr OpInfo info{
+      .name = "log_sigmoid", .domain = Domain::floating, .reads = Reads::a};
   template <class T>
   static T forward(T a) {
     return -detail::softplus(-a);
@@ -159,8 +160,11 @@ struct Selu : Unary {
 
 /// a * clamp(a + 3, 0, 6) / 6.
 struct HardSwish : Unary {
-  static constexpr OpInfo info{
-      .name = "hard_swish", .domain = Domain::floating, .reads = Reads::a, .low = -4.3, .high = 4.7};
+  static constexpr OpInfo info{.name = "hard_swish",
+                               .domain = Domain::floating,
+                               .reads = Reads::a,
+                               .low = -4.3,
+                               .high = 4.7};
   template <class T>
   static T forward(T a) {
     const T t = a + lit<T>(3);
@@ -309,7 +313,8 @@ struct HardShrink : Unary {
 
 /// a moved toward 0 by lambda, and 0 within it.
 struct SoftShrink : Unary {
-  static constexpr OpInfo info{.name = "soft_shrink", .domain = Domain::floating, .reads = Reads::y};
+  static constexpr OpInfo info{
+      .name = "soft_shrink", .domain = Domain::floating, .reads = Reads::y};
   double lambda = 0.5;
   template <class T>
   T forward(T a) const {

@@ -20,7 +20,8 @@ void Where::infer(const OpCall& call, Specs& outputs) {
   const Value& c = call.inputs[2];
   const DType dtype = promote(b.dtype(), c.dtype());
   check_domain("where", Domain::any, dtype);
-  outputs.push_back({broadcast(broadcast(b.shape(), c.shape(), "where"), mask.shape(), "where"), dtype});
+  outputs.push_back(
+      {broadcast(broadcast(b.shape(), c.shape(), "where"), mask.shape(), "where"), dtype});
 }
 
 void Where::backward(GradCall& call) {

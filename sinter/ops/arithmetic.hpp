@@ -87,7 +87,8 @@ struct FloorDiv : Binary {
       // The exact remainder first: a / b alone may round up to the next whole number.
       const T r = math::fmod(a, b);
       const T q = (a - r) / b;
-      const T below = select((r != lit<T>(0)) & ((r < lit<T>(0)) != (b < lit<T>(0))), q - lit<T>(1), q);
+      const T below =
+          select((r != lit<T>(0)) & ((r < lit<T>(0)) != (b < lit<T>(0))), q - lit<T>(1), q);
       return select(b == lit<T>(0), a / b, math::round(below));
     }
   }
@@ -233,17 +234,17 @@ struct Recip : Unary {
 };
 
 // Rounding is flat between its steps: the gradient is 0 everywhere.
-#define SINTER_ROUNDING(Struct, function)                             \
-  struct Struct : Unary {                                             \
-    static constexpr OpInfo info{.name = #function, .tolerance = 0};  \
-    template <class T>                                                \
-    static T forward(T a) {                                           \
-      return math::function(a);                                       \
-    }                                                                 \
-    template <class T>                                                \
-    static T backward(T, T, T g) {                                    \
-      return g * lit<T>(0);                                           \
-    }                                                                 \
+#define SINTER_ROUNDING(Struct, function)                            \
+  struct Struct : Unary {                                            \
+    static constexpr OpInfo info{.name = #function, .tolerance = 0}; \
+    template <class T>                                               \
+    static T forward(T a) {                                          \
+      return math::function(a);                                      \
+    }                                                                \
+    template <class T>                                               \
+    static T backward(T, T, T g) {                                   \
+      return g * lit<T>(0);                                          \
+    }                                                                \
   };
 SINTER_ROUNDING(Floor, floor)
 SINTER_ROUNDING(Ceil, ceil)
@@ -273,7 +274,8 @@ struct Clamp : Unary {
 
 /// `b` where `a` holds, else `c`. The side not taken gets a gradient of exactly 0.
 struct Where : Ternary {
-  static constexpr OpInfo info{.name = "where", .domain = Domain::any, .reads = Reads::a, .tolerance = 0};
+  static constexpr OpInfo info{
+      .name = "where", .domain = Domain::any, .reads = Reads::a, .tolerance = 0};
   template <class T>
   static T forward(T a, T b, T c) {
     return select(a != lit<T>(0), b, c);

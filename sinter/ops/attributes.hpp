@@ -57,7 +57,8 @@ class OwnedAttributes {
  public:
   OwnedAttributes() = default;
   OwnedAttributes(const OpDef& def, const void* attributes)
-      : def_(&def), attributes_(def.attributes.clone ? def.attributes.clone(attributes) : nullptr) {}
+      : def_(&def),
+        attributes_(def.attributes.clone ? def.attributes.clone(attributes) : nullptr) {}
   OwnedAttributes(OwnedAttributes&& other) noexcept
       : def_(other.def_), attributes_(std::exchange(other.attributes_, nullptr)) {}
   OwnedAttributes& operator=(OwnedAttributes&& other) noexcept {

@@ -6,17 +6,14 @@
 
 namespace sinter::ops {
 
-#define SINTER_BITWISE(Struct, text, function, lowest, highest)                  \
-  struct Struct : Binary {                                                       \
-    static constexpr OpInfo info{.name = text,                                   \
-                                 .domain = Domain::integer,                      \
-                                 .low = lowest,                                  \
-                                 .high = highest,                                \
-                                 .tolerance = 0};                                \
-    template <class T>                                                           \
-    static T forward(T a, T b) {                                                 \
-      return math::function(a, b);                                               \
-    }                                                                            \
+#define SINTER_BITWISE(Struct, text, function, lowest, highest)                                   \
+  struct Struct : Binary {                                                                        \
+    static constexpr OpInfo info{                                                                 \
+        .name = text, .domain = Domain::integer, .low = lowest, .high = highest, .tolerance = 0}; \
+    template <class T>                                                                            \
+    static T forward(T a, T b) {                                                                  \
+      return math::function(a, b);                                                                \
+    }                                                                                             \
   };
 SINTER_BITWISE(BitwiseAnd, "bitwise_and", bit_and, -100, 100)
 SINTER_BITWISE(BitwiseOr, "bitwise_or", bit_or, -100, 100)

@@ -34,15 +34,15 @@ SINTER_INLINE T select(M mask, T a, T b) {
 
 namespace math {
 
-#define SINTER_MATH_1(name)           \
-  template <class T>                  \
-  SINTER_INLINE T name(T x) {         \
-    return Carrier<T>::name(x);       \
+#define SINTER_MATH_1(name)     \
+  template <class T>            \
+  SINTER_INLINE T name(T x) {   \
+    return Carrier<T>::name(x); \
   }
-#define SINTER_MATH_2(name)           \
-  template <class T>                  \
-  SINTER_INLINE T name(T a, T b) {    \
-    return Carrier<T>::name(a, b);    \
+#define SINTER_MATH_2(name)        \
+  template <class T>               \
+  SINTER_INLINE T name(T a, T b) { \
+    return Carrier<T>::name(a, b); \
   }
 
 SINTER_MATH_1(abs)

@@ -6,13 +6,13 @@
 
 namespace sinter::ops {
 
-#define SINTER_COMPARISON(Struct, text, expression)                                       \
-  struct Struct : Compare {                                                               \
-    static constexpr OpInfo info{.name = text, .domain = Domain::any, .tolerance = 0};    \
-    template <class T>                                                                    \
-    static MaskOf<T> forward(T a, T b) {                                                  \
-      return expression;                                                                  \
-    }                                                                                     \
+#define SINTER_COMPARISON(Struct, text, expression)                                    \
+  struct Struct : Compare {                                                            \
+    static constexpr OpInfo info{.name = text, .domain = Domain::any, .tolerance = 0}; \
+    template <class T>                                                                 \
+    static MaskOf<T> forward(T a, T b) {                                               \
+      return expression;                                                               \
+    }                                                                                  \
   };
 SINTER_COMPARISON(Equal, "equal", a == b)
 SINTER_COMPARISON(NotEqual, "not_equal", a != b)

@@ -40,8 +40,8 @@ void Cast::backward(GradCall& call) {
   }
 }
 void Cast::samples(SampleSink& sink) {
-  for (const DType dtype : {DType::f64, DType::f32, DType::f16, DType::bf16, DType::i64, DType::i32, DType::i8,
-                            DType::u64, DType::u8, DType::boolean}) {
+  for (const DType dtype : {DType::f64, DType::f32, DType::f16, DType::bf16, DType::i64, DType::i32,
+                            DType::i8, DType::u64, DType::u8, DType::boolean}) {
     sink.add(Cast{dtype}, {value_sample({3, 4})});
   }
 }

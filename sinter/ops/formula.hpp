@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// What an elementwise op struct is made of. Freestanding kernels include the structs through this header,
-// so it brings in nothing that could emit code.
+// What an elementwise op struct is made of. Freestanding kernels include the structs through this
+// header, so it brings in nothing that could emit code.
 #pragma once
 
 #include <cstdint>
@@ -18,30 +18,44 @@ template <class T, int N>
 class SmallVector;
 using Specs = SmallVector<TensorSpec, 2>;
 
-/// Which dtypes an op takes. `numeric` is floats and integers; f8 types must be cast before computing.
+/// Which dtypes an op takes. `numeric` is floats and integers; f8 types must be cast before
+/// computing.
 enum class Domain : std::uint8_t { floating, numeric, integer, boolean_or_integer, any };
 
 /// What an elementwise gradient formula reads besides the output's gradient.
-enum class Reads : std::uint8_t { none = 0, a = 1, b = 2, c = 4, y = 8, ab = 3, abc = 7, ay = 9, by = 10, aby = 11 };
+enum class Reads : std::uint8_t {
+  none = 0,
+  a = 1,
+  b = 2,
+  c = 4,
+  y = 8,
+  ab = 3,
+  abc = 7,
+  ay = 9,
+  by = 10,
+  aby = 11
+};
 
 /// The facts of an op; every op struct has one as `static constexpr OpInfo info`.
 struct OpInfo {
   const char* name;
   Domain domain = Domain::numeric;
-  Reads reads = Reads::none;       ///< elementwise: what `backward` reads
-  Saves saves{};                   ///< others: what `backward` reads
+  Reads reads = Reads::none;            ///< elementwise: what `backward` reads
+  Saves saves{};                        ///< others: what `backward` reads
   std::uint64_t untracked_outputs = 0;  ///< bit mask: outputs that only serve the gradient
-  bool cheap = true;               ///< recomputing costs little more than reading the result
-  double low = -3;                 ///< sample inputs are drawn from [low, high)
+  bool cheap = true;                    ///< recomputing costs little more than reading the result
+  double low = -3;                      ///< sample inputs are drawn from [low, high)
   double high = 3;
-  double tolerance = 2e-6;         ///< relative error allowed in f32
+  double tolerance = 2e-6;  ///< relative error allowed in f32
 };
 
 // Families of elementwise ops: derive the op struct from one of them and write
-//   template <class T> static T forward(T a[, T b[, T c]])        (a member when it reads attributes)
-//   template <class T> static T backward(T a, T y, T g)           unary: gradient of `a`
-//   template <class T> static T grad_a(T a, T b, T y, T g)        binary: gradient of `a`; grad_b too
-// `inline_gradient` ops have gradients too simple for a kernel of their own: they run as ops on values.
+//   template <class T> static T forward(T a[, T b[, T c]])        (a member when it reads
+//   attributes) template <class T> static T backward(T a, T y, T g)           unary: gradient of
+//   `a` template <class T> static T grad_a(T a, T b, T y, T g)        binary: gradient of `a`;
+//   grad_b too
+// `inline_gradient` ops have gradients too simple for a kernel of their own: they run as ops on
+// values.
 struct Unary {
   static constexpr int arity = 1;
 };

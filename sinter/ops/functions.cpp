@@ -14,12 +14,12 @@ Value call(OpCode code, std::initializer_list<Value> inputs, SourceLoc where) {
   return execute(op_def(code), nullptr, {inputs.begin(), inputs.size()}, 0, where)[0];
 }
 
-#define SINTER_REDUCE(Struct, name, group)                                               \
-  Value name(const Value& x, const Dims& dims, bool keep_dim, SourceLoc where) {         \
-    Struct op;                                                                           \
-    op.dims = dims;                                                                      \
-    op.keep_dim = keep_dim;                                                              \
-    return apply(op, {x}, where);                                                        \
+#define SINTER_REDUCE(Struct, name, group)                                       \
+  Value name(const Value& x, const Dims& dims, bool keep_dim, SourceLoc where) { \
+    Struct op;                                                                   \
+    op.dims = dims;                                                              \
+    op.keep_dim = keep_dim;                                                      \
+    return apply(op, {x}, where);                                                \
   }
 #include "sinter/ops/ops.def"
 
@@ -45,9 +45,7 @@ Value clamp(const Value& x, double low, double high) {
   op.high = high;
   return apply(op, {x});
 }
-Value cast(const Value& x, DType dtype) {
-  return x.dtype() == dtype ? x : apply(Cast{dtype}, {x});
-}
+Value cast(const Value& x, DType dtype) { return x.dtype() == dtype ? x : apply(Cast{dtype}, {x}); }
 Value contiguous(const Value& x) { return apply(Contiguous{}, {x}); }
 
 Value reshape(const Value& x, const Shape& shape) {

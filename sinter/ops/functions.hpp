@@ -11,25 +11,26 @@
 namespace sinter::ops {
 
 /// Runs an attribute-free op with one output.
-Value call(OpCode code, std::initializer_list<Value> inputs, SourceLoc where = SourceLoc::current());
+Value call(OpCode code, std::initializer_list<Value> inputs,
+           SourceLoc where = SourceLoc::current());
 
-#define SINTER_UNARY(Struct, name, group)                                             \
-  inline Value name(const Value& a, SourceLoc where = SourceLoc::current()) {         \
-    return call(OpCode::name, {a}, where);                                            \
+#define SINTER_UNARY(Struct, name, group)                                     \
+  inline Value name(const Value& a, SourceLoc where = SourceLoc::current()) { \
+    return call(OpCode::name, {a}, where);                                    \
   }
 #define SINTER_TEST SINTER_UNARY
-#define SINTER_BINARY(Struct, name, group)                                            \
+#define SINTER_BINARY(Struct, name, group)                                                    \
   inline Value name(const Value& a, const Value& b, SourceLoc where = SourceLoc::current()) { \
-    return call(OpCode::name, {a, b}, where);                                         \
+    return call(OpCode::name, {a, b}, where);                                                 \
   }
 #define SINTER_COMPARE SINTER_BINARY
-#define SINTER_TERNARY(Struct, name, group)                                           \
-  inline Value name(const Value& a, const Value& b, const Value& c,                   \
-                    SourceLoc where = SourceLoc::current()) {                         \
-    return call(OpCode::name, {a, b, c}, where);                                      \
+#define SINTER_TERNARY(Struct, name, group)                         \
+  inline Value name(const Value& a, const Value& b, const Value& c, \
+                    SourceLoc where = SourceLoc::current()) {       \
+    return call(OpCode::name, {a, b, c}, where);                    \
   }
-#define SINTER_REDUCE(Struct, name, group)                                            \
-  Value name(const Value& x, const Dims& dims = {}, bool keep_dim = false,            \
+#define SINTER_REDUCE(Struct, name, group)                                 \
+  Value name(const Value& x, const Dims& dims = {}, bool keep_dim = false, \
              SourceLoc where = SourceLoc::current());
 #include "sinter/ops/ops.def"
 #undef SINTER_UNARY

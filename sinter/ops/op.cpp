@@ -13,12 +13,12 @@ namespace sinter {
 
 void check_domain(std::string_view op, Domain domain, DType dtype) {
   if (is_fp8(dtype)) {
-    throw DTypeError(
-        fmt::format("{}: {} is a storage type; cast to f32, f16 or bf16 first", op, name_of(dtype)));
+    throw DTypeError(fmt::format("{}: {} is a storage type; cast to f32, f16 or bf16 first", op,
+                                 name_of(dtype)));
   }
   const auto reject = [&](std::string_view expected) {
-    throw DTypeError(fmt::format("{}: expected {}, got {}; convert with cast()", op, expected,
-                                 name_of(dtype)));
+    throw DTypeError(
+        fmt::format("{}: expected {}, got {}; convert with cast()", op, expected, name_of(dtype)));
   };
   switch (domain) {
     case Domain::floating:
@@ -41,7 +41,8 @@ void check_domain(std::string_view op, Domain domain, DType dtype) {
         reject("a bool or integer dtype");
       }
       break;
-    case Domain::any: break;
+    case Domain::any:
+      break;
   }
 }
 
@@ -85,7 +86,8 @@ void infer_gradient(const OpCall& call, Specs& outputs) {
   outputs.push_back({gradient.shape(), gradient.dtype()});
 }
 
-void infer_reduce(const OpCall& call, Specs& outputs, const OpInfo& info, const ReduceDims& reduce) {
+void infer_reduce(const OpCall& call, Specs& outputs, const OpInfo& info,
+                  const ReduceDims& reduce) {
   const Value& x = call.inputs[0];
   check_domain(info.name, info.domain, x.dtype());
   const Dims dims = normalize_dims(reduce.dims, x.rank(), info.name);
@@ -144,7 +146,9 @@ std::string_view gradient_name(std::string_view op, int arity, int side) {
   static std::mutex mutex;
   static auto* names = new std::deque<std::string>;  // never freed: rows outlive static destruction
   const std::lock_guard lock(mutex);
-  return names->emplace_back(std::string(op) + (arity == 1 ? "_grad" : side == 0 ? "_grad_a" : "_grad_b"));
+  return names->emplace_back(std::string(op) + (arity == 1  ? "_grad"
+                                                : side == 0 ? "_grad_a"
+                                                            : "_grad_b"));
 }
 
 }  // namespace detail

@@ -15,9 +15,10 @@
 
 namespace sinter {
 
-/// Reductions: `init`, `combine`, `finish` (optional) on carriers, and attributes as in `ReduceDims`.
+/// Reductions: `init`, `combine`, `finish` (optional) on carriers, and attributes as in
+/// `ReduceDims`.
 struct ReduceDims {
-  Dims dims;             ///< empty: all
+  Dims dims;  ///< empty: all
   bool keep_dim = false;
   template <class S, class V>
   static void fields(S& self, V&& visit) {
@@ -41,7 +42,8 @@ Outputs apply(const Op& op, std::span<const Value> inputs, std::uint64_t donated
   return execute(def_of<Op>(), &op, inputs, donated, where, backend);
 }
 template <class Op>
-Value apply(const Op& op, std::initializer_list<Value> inputs, SourceLoc where = SourceLoc::current()) {
+Value apply(const Op& op, std::initializer_list<Value> inputs,
+            SourceLoc where = SourceLoc::current()) {
   return execute(def_of<Op>(), &op, {inputs.begin(), inputs.size()}, 0, where)[0];
 }
 

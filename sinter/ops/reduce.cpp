@@ -30,9 +30,10 @@ std::int64_t count_reduced(const Shape& shape, const ReduceDims& op) {
 void require_elements(const OpCall& call, const ReduceDims& op) {
   const Shape& shape = call.inputs[0].shape();
   if (count_reduced(shape, op) == 0) {
-    throw ShapeError(fmt::format("{}: shape {} has no elements along dims {} and so no {}; check for "
-                                 "an empty tensor first",
-                                 call.def->name, shape.str(), op.dims.str(), call.def->name));
+    throw ShapeError(
+        fmt::format("{}: shape {} has no elements along dims {} and so no {}; check for "
+                    "an empty tensor first",
+                    call.def->name, shape.str(), op.dims.str(), call.def->name));
   }
 }
 
@@ -65,7 +66,8 @@ void Sum::backward(GradCall& call) {
 void Prod::infer(const OpCall& call, Specs& outputs) {
   infer_with_dtype(call, outputs, info, call.as<Prod>(), sum_dtype(call.inputs[0].dtype()));
 }
-// The product of the others: all of them without zeros, only at the zero with one, nowhere with two.
+// The product of the others: all of them without zeros, only at the zero with one, nowhere with
+// two.
 void Prod::backward(GradCall& call) {
   const Prod& op = call.op<Prod>();
   const Value& x = call.input(0);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Reductions: dims folded by one formula. Over no elements sum is 0, prod 1, any false, all true, mean
-// NaN; max and min are a ShapeError.
+// Reductions: dims folded by one formula. Over no elements sum is 0, prod 1, any false, all true,
+// mean NaN; max and min are a ShapeError.
 #pragma once
 
 #include <cstdint>
@@ -28,8 +28,11 @@ struct Sum : ReduceDims {
 
 /// Small integers and bool give i64. The gradient is right at zeros too.
 struct Prod : ReduceDims {
-  static constexpr OpInfo info{
-      .name = "prod", .domain = Domain::any, .saves = {.inputs = 1}, .cheap = false, .tolerance = 1e-5};
+  static constexpr OpInfo info{.name = "prod",
+                               .domain = Domain::any,
+                               .saves = {.inputs = 1},
+                               .cheap = false,
+                               .tolerance = 1e-5};
   template <class T>
   static T init() {
     return T(1);
@@ -95,7 +98,8 @@ struct Min : ReduceDims {
 
 /// True where some element is not 0; NaN counts as true, -0.0 as false. Gives bool.
 struct Any : ReduceDims {
-  static constexpr OpInfo info{.name = "any", .domain = Domain::any, .cheap = false, .tolerance = 0};
+  static constexpr OpInfo info{
+      .name = "any", .domain = Domain::any, .cheap = false, .tolerance = 0};
   template <class T>
   static T init() {
     return T(0);
@@ -109,7 +113,8 @@ struct Any : ReduceDims {
 
 /// True where no element is 0. Gives bool.
 struct All : ReduceDims {
-  static constexpr OpInfo info{.name = "all", .domain = Domain::any, .cheap = false, .tolerance = 0};
+  static constexpr OpInfo info{
+      .name = "all", .domain = Domain::any, .cheap = false, .tolerance = 0};
   template <class T>
   static T init() {
     return T(1);

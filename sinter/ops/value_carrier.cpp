@@ -30,9 +30,9 @@ E binary(OpCode code, const E& a, const E& b, F fold) {
 
 }  // namespace
 
-#define SINTER_VALUE_BINARY(symbol, code)                                               \
-  ValueExpr operator symbol(const ValueExpr& a, const ValueExpr& b) {                   \
-    return binary(OpCode::code, a, b, [](double x, double y) { return x symbol y; });   \
+#define SINTER_VALUE_BINARY(symbol, code)                                             \
+  ValueExpr operator symbol(const ValueExpr& a, const ValueExpr& b) {                 \
+    return binary(OpCode::code, a, b, [](double x, double y) { return x symbol y; }); \
   }
 SINTER_VALUE_BINARY(+, add)
 SINTER_VALUE_BINARY(-, sub)
@@ -67,7 +67,8 @@ E C::select(const E& mask, const E& a, const E& b) {
   // Two constants take f32: the formula's other operands promote it where they are wider.
   const auto side = [&](const E& x, const E& other) {
     return x.value ? x.value
-                   : mask.value.backend().scalar(x.constant, other.value ? other.value.dtype() : DType::f32);
+                   : mask.value.backend().scalar(x.constant,
+                                                 other.value ? other.value.dtype() : DType::f32);
   };
   return E(ops::where(mask.value, side(a, b), side(b, a)));
 }
@@ -114,8 +115,6 @@ SINTER_VALUE_BINARY(maximum, maximum)
 SINTER_VALUE_BINARY(minimum, minimum)
 #undef SINTER_VALUE_BINARY
 
-E C::copysign(const E& a, const E& b) {
-  return select(b < E::of(0), -abs(a), abs(a));
-}
+E C::copysign(const E& a, const E& b) { return select(b < E::of(0), -abs(a), abs(a)); }
 
 }  // namespace sinter

@@ -11,7 +11,7 @@ namespace sinter {
 
 /// A tensor or a constant inside a formula. Every operation on it is an op on its value.
 struct ValueExpr {
-  Value value;        ///< empty for a constant
+  Value value;  ///< empty for a constant
   double constant = 0;
 
   ValueExpr() = default;
@@ -23,7 +23,8 @@ struct ValueExpr {
   }
 };
 
-#define SINTER_VALUE_BINARY(symbol) ValueExpr operator symbol(const ValueExpr& a, const ValueExpr& b);
+#define SINTER_VALUE_BINARY(symbol) \
+  ValueExpr operator symbol(const ValueExpr& a, const ValueExpr& b);
 SINTER_VALUE_BINARY(+)
 SINTER_VALUE_BINARY(-)
 SINTER_VALUE_BINARY(*)

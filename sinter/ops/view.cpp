@@ -13,8 +13,8 @@ namespace {
 // Replaces the one -1 in `asked` by what makes the element counts agree.
 Shape resolve_shape(const Shape& from, const Shape& asked) {
   const auto reject = [&] {
-    throw ShapeError(fmt::format("reshape: {} has {} elements, which shape {} can't hold", from.str(),
-                                 num_elements(from), asked.str()));
+    throw ShapeError(fmt::format("reshape: {} has {} elements, which shape {} can't hold",
+                                 from.str(), num_elements(from), asked.str()));
   };
   Shape out = asked;
   std::int64_t known = 1;
@@ -44,9 +44,10 @@ template <class Op>
 void check_slice(std::string_view name, const Shape& shape, const Op& op) {
   if (op.starts.rank() != shape.rank() || op.lengths.rank() != shape.rank() ||
       op.steps.rank() != shape.rank()) {
-    throw ShapeError(fmt::format("{}: starts {}, lengths {} and steps {} must give one number for each "
-                                 "of the {} dims",
-                                 name, op.starts.str(), op.lengths.str(), op.steps.str(), shape.rank()));
+    throw ShapeError(
+        fmt::format("{}: starts {}, lengths {} and steps {} must give one number for each "
+                    "of the {} dims",
+                    name, op.starts.str(), op.lengths.str(), op.steps.str(), shape.rank()));
   }
   for (int i = 0; i < shape.rank(); ++i) {
     if (op.lengths[i] == 0) {
@@ -179,8 +180,8 @@ void Unfold::infer(const OpCall& call, Specs& outputs) {
   const int dim = normalize_dim(op.dim, x.rank(), "unfold");
   if (op.size < 1 || op.step < 1 || op.size > x.shape()[dim]) {
     throw ShapeError(fmt::format(
-        "unfold: windows of {} by step {} don't fit dim {} of size {}; both must be at least 1", op.size,
-        op.step, dim, x.shape()[dim]));
+        "unfold: windows of {} by step {} don't fit dim {} of size {}; both must be at least 1",
+        op.size, op.step, dim, x.shape()[dim]));
   }
   Shape shape = x.shape();
   shape[dim] = (shape[dim] - op.size) / op.step + 1;
@@ -238,8 +239,8 @@ void SliceAssign::backward(GradCall& call) {
   const SliceAssign& op = call.op<SliceAssign>();
   const Value& g = call.grad();
   if (call.needs(0)) {
-    call.set(0, op.accumulate ? g
-                              : slice_assign(g, scalar_like(g, 0), op.starts, op.lengths, op.steps));
+    call.set(
+        0, op.accumulate ? g : slice_assign(g, scalar_like(g, 0), op.starts, op.lengths, op.steps));
   }
   if (call.needs(1)) {
     call.set(1, slice(g, op.starts, op.lengths, op.steps));

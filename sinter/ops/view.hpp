@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Views: ops that only say how the same elements are addressed. A backend applies the layout rule and
-// copies only where a rule says that no layout does it.
+// Views: ops that only say how the same elements are addressed. A backend applies the layout rule
+// and copies only where a rule says that no layout does it.
 #pragma once
 
 #include "sinter/ops/op.hpp"
@@ -35,7 +35,8 @@ struct Permute {
   }
 };
 
-/// Dims of size 1 repeated, and leading dims added, without copying; a size of -1 keeps the input's.
+/// Dims of size 1 repeated, and leading dims added, without copying; a size of -1 keeps the
+/// input's.
 struct Expand {
   static constexpr OpInfo info{.name = "expand", .domain = Domain::any, .tolerance = 0};
   Shape shape;
@@ -49,8 +50,8 @@ struct Expand {
   }
 };
 
-/// Elements starts, starts + steps, … of every dim: resolved positions, as `tensor/slice.hpp` makes them
-/// from ranges. A negative step walks backwards.
+/// Elements starts, starts + steps, … of every dim: resolved positions, as `tensor/slice.hpp` makes
+/// them from ranges. A negative step walks backwards.
 struct Slice {
   static constexpr OpInfo info{.name = "slice", .domain = Domain::any, .tolerance = 0};
   Dims starts;
@@ -86,8 +87,8 @@ struct Unfold {
   }
 };
 
-/// A copy of the first input in which the slice (as in `Slice`) holds the second input, which broadcasts
-/// to the slice's lengths; with `accumulate` it is added instead.
+/// A copy of the first input in which the slice (as in `Slice`) holds the second input, which
+/// broadcasts to the slice's lengths; with `accumulate` it is added instead.
 struct SliceAssign {
   static constexpr OpInfo info{
       .name = "slice_assign", .domain = Domain::any, .cheap = false, .tolerance = 0};

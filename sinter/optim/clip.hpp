@@ -13,13 +13,14 @@ namespace sinter::optim {
 struct GradientClipping {
   /// Each element is held in [-value, value].
   std::optional<double> value = std::nullopt;
-  /// All gradients together are scaled down to this Euclidean norm if theirs is larger. A norm of NaN
-  /// or infinity is not hidden: it makes gradients NaN.
+  /// All gradients together are scaled down to this Euclidean norm if theirs is larger. A norm of
+  /// NaN or infinity is not hidden: it makes gradients NaN.
   std::optional<double> norm = std::nullopt;
 };
 
-/// Clips in place; empty gradients stay empty. ArgumentError for a negative or NaN limit. Returns the global
-/// norm from before scaling (a scalar on the device), or an empty value if none was asked for.
+/// Clips in place; empty gradients stay empty. ArgumentError for a negative or NaN limit. Returns
+/// the global norm from before scaling (a scalar on the device), or an empty value if none was
+/// asked for.
 Value clip(std::vector<Value>& gradients, const GradientClipping& clipping);
 
 /// Holds each element in [-limit, limit].

@@ -197,7 +197,8 @@ Record Optimizer::state_of(const std::vector<nn::NamedParam>& params) const {
     record.add(named.name + ".step", HostData({}, std::initializer_list<std::int64_t>{slot.steps}));
     for (std::size_t s = 0; s < state().slots.size(); ++s) {
       if (slot.tensors[s]) {
-        record.add(named.name + "." + state().slots[s], slot.tensors[s].backend().read(slot.tensors[s]));
+        record.add(named.name + "." + state().slots[s],
+                   slot.tensors[s].backend().read(slot.tensors[s]));
       }
     }
   }
@@ -235,8 +236,8 @@ void Optimizer::load_state_of(const std::vector<nn::NamedParam>& params,
         throw FormatError(fmt::format("optimizer state: `{}` is {}, the parameter {}", name,
                                       data.shape().str(), named.param.shape().str()));
       }
-      slot.tensors[s] = device.backend().from_data(
-          data.cast(ops::state_dtype(named.param.dtype())));
+      slot.tensors[s] =
+          device.backend().from_data(data.cast(ops::state_dtype(named.param.dtype())));
     }
     loaded[named.param.id()] = std::move(slot);
   }
@@ -321,8 +322,7 @@ void Adam::update(Batch& batch) const {
   op.step = batch.step;
   op.decoupled = decoupled_;
   op.amsgrad = config_.amsgrad;
-  ops::adam_step(op, batch.params, batch.gradients, batch.slots[0], batch.slots[1],
-                 batch.slots[2]);
+  ops::adam_step(op, batch.params, batch.gradients, batch.slots[0], batch.slots[1], batch.slots[2]);
 }
 
 AdamW::AdamW(const AdamWConfig& config)

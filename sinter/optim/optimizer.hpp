@@ -48,17 +48,18 @@ struct GroupOptions {
   std::optional<double> weight_decay = std::nullopt;
 };
 
-/// What all optimizers share. State belongs to a parameter's id, so it survives new devices, copies and
-/// reloads of a module, and it is kept in f32 at least: f16 and bf16 parameters stay what they are.
+/// What all optimizers share. State belongs to a parameter's id, so it survives new devices, copies
+/// and reloads of a module, and it is kept in f32 at least: f16 and bf16 parameters stay what they
+/// are.
 class Optimizer {
  public:
   virtual ~Optimizer();
   Optimizer(Optimizer&&) noexcept;
   Optimizer& operator=(Optimizer&&) noexcept;
 
-  /// Updates the module's parameters from the gradients of its loss. Parameters without a gradient, frozen
-  /// ones and buffers stay as they are, with their state. Tensors that nobody else holds are updated in
-  /// place: let the loss and its graph go before the step.
+  /// Updates the module's parameters from the gradients of its loss. Parameters without a gradient,
+  /// frozen ones and buffers stay as they are, with their state. Tensors that nobody else holds are
+  /// updated in place: let the loss and its graph go before the step.
   template <class M>
   void step(double lr, M& module, const Gradients& gradients) {
     step(lr, nn::parameters(module), gradients);
@@ -80,8 +81,8 @@ class Optimizer {
   [[nodiscard]] Record state(const M& module) const {
     return state_of<Record>(nn::parameters(module));
   }
-  /// Replaces the state of the module's parameters. FormatError, with nothing changed, for an entry of
-  /// wrong shape or of another optimizer; a parameter without entries starts anew.
+  /// Replaces the state of the module's parameters. FormatError, with nothing changed, for an entry
+  /// of wrong shape or of another optimizer; a parameter without entries starts anew.
   template <class M>
   void load_state(const M& module, const store::Record& record) {
     load_state_of(nn::parameters(module), record);

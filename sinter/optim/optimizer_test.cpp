@@ -36,8 +36,7 @@ std::vector<double> values(const nn::ParamBase& param) {
 void check_golden(Optimizer&& optim, const std::vector<double>& expected) {
   Weights m{nn::Param<2>(Tensor<2>(wave({2, 3}, 0.2)))};
   for (int step = 0; step < 4; ++step) {
-    optim.step(0.1, m,
-               given(m.weight, Tensor<2>(wave({2, 3}, 0.5 + step, step == 2 ? 3 : 1))));
+    optim.step(0.1, m, given(m.weight, Tensor<2>(wave({2, 3}, 0.5 + step, step == 2 ? 3 : 1))));
   }
   expect_near(m.weight.tensor(), expected);
   EXPECT_TRUE(autodiff::is_leaf(m.weight.value()));
@@ -194,8 +193,7 @@ TEST(Cases, OPT_18_four_micro_batches_are_one_batch) {
     a.step(0.1, whole, nn::mse_loss(whole.forward(x), y).backward());
     nn::ModuleGradients sum;
     for (int i = 0; i < 4; ++i) {
-      const auto loss =
-          nn::mse_loss(pieces.forward(x.narrow(0, 2 * i, 2)), y.narrow(0, 2 * i, 2));
+      const auto loss = nn::mse_loss(pieces.forward(x.narrow(0, 2 * i, 2)), y.narrow(0, 2 * i, 2));
       sum.accumulate(nn::gradients_of(pieces, loss.backward()));
     }
     sum.scale(0.25);

@@ -43,9 +43,9 @@ Scheduler Scheduler::sequential(std::vector<Scheduler> parts,
                                 std::vector<std::int64_t> milestones) {
   if (parts.empty() || milestones.size() + 1 != parts.size() ||
       !std::is_sorted(milestones.begin(), milestones.end())) {
-    throw ArgumentError(fmt::format(
-        "Scheduler::sequential: {} parts need {} rising milestones, got {}", parts.size(),
-        parts.empty() ? 0 : parts.size() - 1, milestones.size()));
+    throw ArgumentError(
+        fmt::format("Scheduler::sequential: {} parts need {} rising milestones, got {}",
+                    parts.size(), parts.empty() ? 0 : parts.size() - 1, milestones.size()));
   }
   Scheduler scheduler(Kind::several, 0, 0, 0);
   scheduler.parts_ = std::move(parts);
@@ -55,8 +55,7 @@ Scheduler Scheduler::sequential(std::vector<Scheduler> parts,
 
 Scheduler Scheduler::composed(std::vector<Scheduler> parts, Fold fold) {
   if (parts.empty() || fold == Fold::sequential) {
-    throw ArgumentError(
-        "Scheduler::composed: give at least one part, and product, sum or average");
+    throw ArgumentError("Scheduler::composed: give at least one part, and product, sum or average");
   }
   Scheduler scheduler(Kind::several, 0, 0, 0);
   scheduler.fold_ = fold;

@@ -16,8 +16,8 @@ struct LinearLr {
   double final = 0;
   std::int64_t steps = 1;
 };
-/// Half a cosine from `initial` to `min` in `steps` steps; then it stays at `min`, or with `restarts` swings
-/// back and forth.
+/// Half a cosine from `initial` to `min` in `steps` steps; then it stays at `min`, or with
+/// `restarts` swings back and forth.
 struct CosineLr {
   double initial = 1e-3;
   double min = 0;
@@ -58,8 +58,8 @@ class Scheduler {
   Scheduler(NoamLr config);
   /// A bare number is constant.
   Scheduler(double lr) : Scheduler(ConstantLr{lr}) {}
-  /// One after another: part i + 1 starts, at its own step 0, at step `milestones[i]`. ArgumentError unless
-  /// there is one milestone less than parts, and they rise.
+  /// One after another: part i + 1 starts, at its own step 0, at step `milestones[i]`.
+  /// ArgumentError unless there is one milestone less than parts, and they rise.
   static Scheduler sequential(std::vector<Scheduler> parts, std::vector<std::int64_t> milestones);
   /// The product (sum, average) of parts that run side by side.
   static Scheduler composed(std::vector<Scheduler> parts, Fold fold = Fold::product);

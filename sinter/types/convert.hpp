@@ -10,7 +10,8 @@
 namespace sinter {
 
 /// Converts `value` to `To`. Float to integer truncates toward zero, saturates, and maps NaN to 0;
-/// integer to integer wraps; anything to bool is `value != 0`; float to a narrower float rounds once.
+/// integer to integer wraps; anything to bool is `value != 0`; float to a narrower float rounds
+/// once.
 template <class To, class From>
 constexpr To convert(From value) {
   if constexpr (std::is_same_v<To, From>) {
@@ -28,7 +29,8 @@ constexpr To convert(From value) {
       return convert<To>(static_cast<float>(value));
     }
   } else if constexpr (!std::is_arithmetic_v<To>) {
-    // Every integer reaches a half type through double: exact up to 2^53, then far beyond its range.
+    // Every integer reaches a half type through double: exact up to 2^53, then far beyond its
+    // range.
     if constexpr (std::is_same_v<From, float>) {
       return To(value);
     } else {
@@ -38,8 +40,9 @@ constexpr To convert(From value) {
     constexpr To lowest = std::is_signed_v<To> ? To(To(1) << (8 * sizeof(To) - 1)) : To(0);
     constexpr To highest = static_cast<To>(~lowest);
     // 2^bits as From: exact, and the first value that does not fit.
-    constexpr From limit = From(2) * static_cast<From>(std::uint64_t(1) << (8 * sizeof(To) - 1 -
-                                                                           (std::is_signed_v<To> ? 1 : 0)));
+    constexpr From limit =
+        From(2) * static_cast<From>(std::uint64_t(1)
+                                    << (8 * sizeof(To) - 1 - (std::is_signed_v<To> ? 1 : 0)));
     if (value != value) {
       return To(0);
     }

@@ -24,7 +24,9 @@ struct Distribution {
   static constexpr Distribution normal(double mean = 0, double deviation = 1) {
     return {RandomKind::normal, mean, deviation, 0, 1};
   }
-  static constexpr Distribution bernoulli(double p = 0.5) { return {RandomKind::bernoulli, p, 0, 0, 1}; }
+  static constexpr Distribution bernoulli(double p = 0.5) {
+    return {RandomKind::bernoulli, p, 0, 0, 1};
+  }
   /// Whole numbers of [first, last).
   static constexpr Distribution randint(std::int64_t first, std::int64_t last) {
     return {RandomKind::randint, 0, 0, first, last};

@@ -10,9 +10,9 @@
 namespace sinter {
 namespace {
 
-constexpr std::string_view names[dtype_count] = {"f64", "f32", "f16", "bf16", "f8e4m3",
-                                                 "f8e5m2", "i64", "i32", "i16", "i8",
-                                                 "u64", "u32", "u16", "u8", "bool"};
+constexpr std::string_view names[dtype_count] = {"f64",    "f32", "f16", "bf16", "f8e4m3",
+                                                 "f8e5m2", "i64", "i32", "i16",  "i8",
+                                                 "u64",    "u32", "u16", "u8",   "bool"};
 
 DType promote_floats(DType a, DType b) {
   if (size_of(a) != size_of(b)) {
@@ -32,9 +32,12 @@ DType promote_integers(DType a, DType b) {
     return sign;
   }
   switch (size_of(plain)) {
-    case 1: return DType::i16;
-    case 2: return DType::i32;
-    default: return DType::i64;
+    case 1:
+      return DType::i16;
+    case 2:
+      return DType::i32;
+    default:
+      return DType::i64;
   }
 }
 

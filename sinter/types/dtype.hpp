@@ -12,7 +12,21 @@ namespace sinter {
 
 /// The element type of a tensor. `f8e4m3` and `f8e5m2` are storage types: cast before computing.
 enum class DType : std::uint8_t {
-  f64, f32, f16, bf16, f8e4m3, f8e5m2, i64, i32, i16, i8, u64, u32, u16, u8, boolean
+  f64,
+  f32,
+  f16,
+  bf16,
+  f8e4m3,
+  f8e5m2,
+  i64,
+  i32,
+  i16,
+  i8,
+  u64,
+  u32,
+  u16,
+  u8,
+  boolean
 };
 inline constexpr int dtype_count = 15;
 
@@ -39,7 +53,7 @@ struct Bool {
 }
 
 [[nodiscard]] constexpr Kind kind_of(DType dtype) {
-  return dtype <= DType::f8e5m2  ? Kind::floating
+  return dtype <= DType::f8e5m2    ? Kind::floating
          : dtype == DType::boolean ? Kind::boolean
                                    : Kind::integer;
 }
@@ -66,10 +80,10 @@ struct Bool {
 namespace detail {
 template <class T>
 struct DTypeOf;
-#define SINTER_DTYPE_OF(type, name)                 \
-  template <>                                       \
-  struct DTypeOf<type> {                            \
-    static constexpr DType value = DType::name;     \
+#define SINTER_DTYPE_OF(type, name)             \
+  template <>                                   \
+  struct DTypeOf<type> {                        \
+    static constexpr DType value = DType::name; \
   }
 SINTER_DTYPE_OF(double, f64);
 SINTER_DTYPE_OF(float, f32);
@@ -100,21 +114,36 @@ concept Element = requires { detail::DTypeOf<T>::value; };
 template <class F>
 decltype(auto) visit_dtype(DType dtype, F&& f) {
   switch (dtype) {
-    case DType::f64: return f.template operator()<double>();
-    case DType::f32: return f.template operator()<float>();
-    case DType::f16: return f.template operator()<f16>();
-    case DType::bf16: return f.template operator()<bf16>();
-    case DType::f8e4m3: return f.template operator()<f8e4m3>();
-    case DType::f8e5m2: return f.template operator()<f8e5m2>();
-    case DType::i64: return f.template operator()<std::int64_t>();
-    case DType::i32: return f.template operator()<std::int32_t>();
-    case DType::i16: return f.template operator()<std::int16_t>();
-    case DType::i8: return f.template operator()<std::int8_t>();
-    case DType::u64: return f.template operator()<std::uint64_t>();
-    case DType::u32: return f.template operator()<std::uint32_t>();
-    case DType::u16: return f.template operator()<std::uint16_t>();
-    case DType::u8: return f.template operator()<std::uint8_t>();
-    case DType::boolean: break;
+    case DType::f64:
+      return f.template operator()<double>();
+    case DType::f32:
+      return f.template operator()<float>();
+    case DType::f16:
+      return f.template operator()<f16>();
+    case DType::bf16:
+      return f.template operator()<bf16>();
+    case DType::f8e4m3:
+      return f.template operator()<f8e4m3>();
+    case DType::f8e5m2:
+      return f.template operator()<f8e5m2>();
+    case DType::i64:
+      return f.template operator()<std::int64_t>();
+    case DType::i32:
+      return f.template operator()<std::int32_t>();
+    case DType::i16:
+      return f.template operator()<std::int16_t>();
+    case DType::i8:
+      return f.template operator()<std::int8_t>();
+    case DType::u64:
+      return f.template operator()<std::uint64_t>();
+    case DType::u32:
+      return f.template operator()<std::uint32_t>();
+    case DType::u16:
+      return f.template operator()<std::uint16_t>();
+    case DType::u8:
+      return f.template operator()<std::uint8_t>();
+    case DType::boolean:
+      break;
   }
   return f.template operator()<bool>();
 }

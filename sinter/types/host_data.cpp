@@ -25,7 +25,8 @@ std::int64_t Scalar::as_int64() const {
   return kind == Kind::floating ? convert<std::int64_t>(floating) : integer;
 }
 
-void convert_elements(const void* from, DType from_dtype, void* to, DType to_dtype, std::int64_t count) {
+void convert_elements(const void* from, DType from_dtype, void* to, DType to_dtype,
+                      std::int64_t count) {
   visit_dtype(from_dtype,
               [&]<class T>() { convert_from(static_cast<const T*>(from), to, to_dtype, count); });
 }

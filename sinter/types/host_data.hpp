@@ -80,6 +80,7 @@ HostData::HostData(const Shape& shape, std::span<const T> values) : HostData(sha
 }
 
 /// Converts one element; the rules of `HostData::cast`.
-void convert_elements(const void* from, DType from_dtype, void* to, DType to_dtype, std::int64_t count);
+void convert_elements(const void* from, DType from_dtype, void* to, DType to_dtype,
+                      std::int64_t count);
 
 }  // namespace sinter

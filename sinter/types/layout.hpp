@@ -30,7 +30,8 @@ struct Layout {
   /// The same elements as `target` when that needs no copy; false otherwise.
   [[nodiscard]] bool reshape(const Shape& target, Layout& out) const;
   /// Elements start, start + step, … along `dim`; `step` may be negative.
-  [[nodiscard]] Layout slice(int dim, std::int64_t start, std::int64_t length, std::int64_t step) const;
+  [[nodiscard]] Layout slice(int dim, std::int64_t start, std::int64_t length,
+                             std::int64_t step) const;
 
   bool operator==(const Layout&) const = default;
 };

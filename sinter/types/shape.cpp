@@ -12,8 +12,8 @@ namespace sinter {
 namespace {
 
 [[noreturn]] void raise_rank(std::size_t rank) {
-  throw ShapeError(
-      fmt::format("a tensor has at most {} dimensions, got {}; merge some with reshape", max_rank, rank));
+  throw ShapeError(fmt::format(
+      "a tensor has at most {} dimensions, got {}; merge some with reshape", max_rank, rank));
 }
 
 }  // namespace
@@ -69,8 +69,8 @@ Shape broadcast(const Shape& a, const Shape& b, std::string_view op) {
     const std::int64_t y = shorter[i];
     if (x != y && x != 1 && y != 1) {
       throw ShapeError(fmt::format(
-          "{}: shapes {} and {} don't broadcast: sizes {} and {} at dim {} differ and neither is 1", op,
-          a.str(), b.str(), a.rank() >= b.rank() ? x : y, a.rank() >= b.rank() ? y : x,
+          "{}: shapes {} and {} don't broadcast: sizes {} and {} at dim {} differ and neither is 1",
+          op, a.str(), b.str(), a.rank() >= b.rank() ? x : y, a.rank() >= b.rank() ? y : x,
           lead + i - out.rank()));
     }
     out[lead + i] = x == 1 ? y : x;
@@ -80,8 +80,8 @@ Shape broadcast(const Shape& a, const Shape& b, std::string_view op) {
 
 int normalize_dim(std::int64_t dim, int rank, std::string_view op) {
   if (dim < -rank || dim >= rank) {
-    throw IndexError(fmt::format("{}: dim {} is out of range for a tensor of rank {}; use {} to {}", op, dim,
-                                 rank, -rank, rank - 1));
+    throw IndexError(fmt::format("{}: dim {} is out of range for a tensor of rank {}; use {} to {}",
+                                 op, dim, rank, -rank, rank - 1));
   }
   return static_cast<int>(dim < 0 ? dim + rank : dim);
 }

@@ -19,7 +19,8 @@ inline constexpr int max_rank = 8;
 class Dims {
  public:
   Dims() = default;
-  Dims(std::initializer_list<std::int64_t> values) : Dims(std::span(values.begin(), values.size())) {}
+  Dims(std::initializer_list<std::int64_t> values)
+      : Dims(std::span(values.begin(), values.size())) {}
   /// Throws ShapeError for more than `max_rank` values.
   explicit Dims(std::span<const std::int64_t> values);
   /// `rank` copies of `value`.
@@ -89,8 +90,8 @@ namespace detail {
 /// `op` names the operation in the ShapeError thrown when they don't fit.
 [[nodiscard]] Shape broadcast(const Shape& a, const Shape& b, std::string_view op);
 
-/// `dim` counted from the end when negative; throws IndexError naming `op`, `dim` and `rank` when it
-/// is outside [-rank, rank).
+/// `dim` counted from the end when negative; throws IndexError naming `op`, `dim` and `rank` when
+/// it is outside [-rank, rank).
 [[nodiscard]] int normalize_dim(std::int64_t dim, int rank, std::string_view op);
 
 /// All of `dims` normalised; a repeated one is a ShapeError. An empty list means all dimensions.

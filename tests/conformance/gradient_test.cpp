@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Gradients of every op: against central differences in f64 on the reference, against the reference on the
-// device under test, and of second order.
+// Gradients of every op: against central differences in f64 on the reference, against the reference
+// on the device under test, and of second order.
 #include <algorithm>
 #include <cmath>
 
@@ -36,8 +36,9 @@ Value weighted_sum(Backend& backend, const OpDef& def, const Outputs& outputs) {
 }
 
 Value loss_of(const Case& c, Backend& backend, const std::vector<Value>& inputs) {
-  return weighted_sum(backend, *c.def,
-                      execute(*c.def, c.attributes.get(), inputs, 0, SourceLoc::current(), &backend));
+  return weighted_sum(
+      backend, *c.def,
+      execute(*c.def, c.attributes.get(), inputs, 0, SourceLoc::current(), &backend));
 }
 
 std::vector<HostData> make_inputs(const Case& c) {
@@ -59,8 +60,10 @@ double loss_at(const Case& c, const std::vector<HostData>& inputs) {
   return backend.read(loss_of(c, backend, values)).at(0);
 }
 
-// Gradients on `device` with autodiff, of the inputs that take one; an absent gradient counts as zeros.
-std::vector<HostData> gradients_on(const Case& c, Device device, const std::vector<HostData>& inputs) {
+// Gradients on `device` with autodiff, of the inputs that take one; an absent gradient counts as
+// zeros.
+std::vector<HostData> gradients_on(const Case& c, Device device,
+                                   const std::vector<HostData>& inputs) {
   Backend& backend = device.autodiff().backend();
   std::vector<Value> leaves;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
@@ -72,7 +75,8 @@ std::vector<HostData> gradients_on(const Case& c, Device device, const std::vect
   std::vector<HostData> out;
   for (std::size_t i = 0; i < leaves.size(); ++i) {
     const Value gradient = takes_gradient(c.inputs[i]) ? gradients.get(leaves[i]) : Value();
-    out.push_back(gradient ? gradient.backend().read(gradient) : HostData(inputs[i].shape(), inputs[i].dtype()));
+    out.push_back(gradient ? gradient.backend().read(gradient)
+                           : HostData(inputs[i].shape(), inputs[i].dtype()));
   }
   return out;
 }
@@ -112,8 +116,8 @@ void check_finite_differences(const Case& c, std::vector<HostData> inputs) {
       const double expected = (above - below) / (2 * h);
       const double got = gradients[i].at(static_cast<std::int64_t>(k));
       ASSERT_NEAR(got, expected, 2e-6 * std::max(1.0, std::fabs(expected)))
-          << c.def->name << " case " << c.number << ": gradient of input " << i << ", element " << k << " at "
-          << x;
+          << c.def->name << " case " << c.number << ": gradient of input " << i << ", element " << k
+          << " at " << x;
     }
   }
 }
@@ -126,8 +130,10 @@ void check_device_gradients(const Case& c, const std::vector<HostData>& inputs, 
   const std::vector<HostData> expected = gradients_on(c, Device::reference(), narrow);
   const std::vector<HostData> got = gradients_on(c, device_under_test(), narrow);
   for (std::size_t i = 0; i < inputs.size(); ++i) {
-    EXPECT_LE(relative_error(got[i], expected[i]), tolerance_of(dtype, std::max(1e-5, 4 * c.def->notes.tolerance)))
-        << c.def->name << " case " << c.number << ": gradient of input " << i << " in " << name_of(dtype);
+    EXPECT_LE(relative_error(got[i], expected[i]),
+              tolerance_of(dtype, std::max(1e-5, 4 * c.def->notes.tolerance)))
+        << c.def->name << " case " << c.number << ": gradient of input " << i << " in "
+        << name_of(dtype);
   }
 }
 
@@ -168,7 +174,8 @@ void check_second_order(const Case& c, std::vector<HostData> inputs) {
       continue;
     }
     const Value gradient = second.get(outer.unwrap(leaves[i]));
-    const HostData got = gradient ? gradient.backend().read(gradient) : HostData(inputs[i].shape(), DType::f64);
+    const HostData got =
+        gradient ? gradient.backend().read(gradient) : HostData(inputs[i].shape(), DType::f64);
     auto elements = inputs[i].as<double>();
     for (std::size_t k = 0; k < elements.size(); k += 1 + elements.size() / 6) {
       const double x = elements[k];
@@ -178,8 +185,10 @@ void check_second_order(const Case& c, std::vector<HostData> inputs) {
       const double below = penalty(inputs);
       elements[k] = x;
       const double expected = (above - below) / (2 * h);
-      ASSERT_NEAR(got.at(static_cast<std::int64_t>(k)), expected, 1e-4 * std::max(1.0, std::fabs(expected)))
-          << c.def->name << " case " << c.number << ": second gradient of input " << i << ", element " << k;
+      ASSERT_NEAR(got.at(static_cast<std::int64_t>(k)), expected,
+                  1e-4 * std::max(1.0, std::fabs(expected)))
+          << c.def->name << " case " << c.number << ": second gradient of input " << i
+          << ", element " << k;
     }
   }
 }

@@ -33,7 +33,8 @@ class Collector final : public SampleSink {
 std::vector<double> distinct_values(std::int64_t count, const SampleInput& sample,
                                     std::mt19937_64& random) {
   std::vector<double> values(static_cast<std::size_t>(count));
-  const double step = (sample.high - sample.low) / static_cast<double>(std::max<std::int64_t>(count, 1));
+  const double step =
+      (sample.high - sample.low) / static_cast<double>(std::max<std::int64_t>(count, 1));
   for (std::size_t i = 0; i < values.size(); ++i) {
     values[i] = sample.low + step * (static_cast<double>(i) + 0.37);
   }
@@ -53,7 +54,8 @@ Value view_of_larger(Backend& backend, const HostData& data, const Dims& starts,
 }  // namespace
 
 std::string name_of(LayoutKind kind) {
-  const char* names[] = {"contiguous", "transposed", "offset", "stepped", "flipped", "padded rows", "prefix"};
+  const char* names[] = {"contiguous", "transposed",  "offset", "stepped",
+                         "flipped",    "padded rows", "prefix"};
   return names[static_cast<int>(kind)];
 }
 
@@ -68,9 +70,12 @@ std::vector<Case> cases_of(const OpDef& def) {
 
 DType input_dtype(const SampleInput& sample, DType dtype) {
   switch (sample.role) {
-    case SampleInput::Role::index: return DType::i64;
-    case SampleInput::Role::mask: return DType::boolean;
-    default: return dtype;
+    case SampleInput::Role::index:
+      return DType::i64;
+    case SampleInput::Role::mask:
+      return DType::boolean;
+    default:
+      return dtype;
   }
 }
 
@@ -105,10 +110,16 @@ void put_special_values(HostData& data, std::mt19937_64& random, bool huge) {
                          : data.dtype() == DType::bf16 ? 3.38e38
                          : data.dtype() == DType::f32  ? 3.4028234663852886e38
                                                        : std::numeric_limits<double>::max();
-  const double floats[] = {NAN,  INFINITY, -INFINITY, -0.0, 0.0, huge ? largest : 2.0, huge ? -largest : -2.0,
-                           1e-40, -1e-40,   1.0};
+  const double floats[] = {
+      NAN,   INFINITY, -INFINITY, -0.0, 0.0, huge ? largest : 2.0, huge ? -largest : -2.0,
+      1e-40, -1e-40,   1.0};
   const std::int64_t integers[] = {std::numeric_limits<std::int64_t>::min(),
-                                   std::numeric_limits<std::int64_t>::max(), 0, -1, 1, -128, 127};
+                                   std::numeric_limits<std::int64_t>::max(),
+                                   0,
+                                   -1,
+                                   1,
+                                   -128,
+                                   127};
   const auto size = size_of(data.dtype());
   for (std::int64_t i = 0; i < data.num_elements(); ++i) {
     if (random() % 3 != 0) {
@@ -139,7 +150,8 @@ Value place(Backend& backend, const HostData& data, LayoutKind kind) {
       for (int i = rank - 1; i >= 0; --i) {
         reversed.push_back(i);
       }
-      return ops::permute(ops::contiguous(ops::permute(backend.from_data(data), reversed)), reversed);
+      return ops::permute(ops::contiguous(ops::permute(backend.from_data(data), reversed)),
+                          reversed);
     }
     case LayoutKind::flipped: {
       Dims all;
@@ -196,11 +208,16 @@ double relative_error(const HostData& got, const HostData& expected) {
 
 double tolerance_of(DType dtype, double f32_tolerance) {
   switch (dtype) {
-    case DType::f64: return f32_tolerance == 0 ? 1e-15 : std::max(f32_tolerance * 1e-7, 1e-12);
-    case DType::f32: return std::max(f32_tolerance, 1.2e-7);
-    case DType::f16: return std::max(f32_tolerance * 8, 2e-3);
-    case DType::bf16: return std::max(f32_tolerance * 64, 1.6e-2);
-    default: return 0;
+    case DType::f64:
+      return f32_tolerance == 0 ? 1e-15 : std::max(f32_tolerance * 1e-7, 1e-12);
+    case DType::f32:
+      return std::max(f32_tolerance, 1.2e-7);
+    case DType::f16:
+      return std::max(f32_tolerance * 8, 2e-3);
+    case DType::bf16:
+      return std::max(f32_tolerance * 64, 1.6e-2);
+    default:
+      return 0;
   }
 }
 

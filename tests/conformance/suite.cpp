@@ -38,7 +38,8 @@ std::vector<const OpDef*> all_ops() {
   return ops;
 }
 
-Result run(const Case& c, Backend& backend, const std::vector<Value>& inputs, std::uint64_t donated) {
+Result run(const Case& c, Backend& backend, const std::vector<Value>& inputs,
+           std::uint64_t donated) {
   Result result;
   try {
     const Outputs outputs =
@@ -61,8 +62,9 @@ Result run_donated(const Case& c, Backend& backend, const std::vector<HostData>&
 }
 
 void add_test(const std::string& suite, const std::string& name, std::function<void()> body) {
-  testing::RegisterTest(suite.c_str(), name.c_str(), nullptr, nullptr, __FILE__, __LINE__,
-                        [body = std::move(body)]() -> testing::Test* { return new BodyTest(body); });
+  testing::RegisterTest(
+      suite.c_str(), name.c_str(), nullptr, nullptr, __FILE__, __LINE__,
+      [body = std::move(body)]() -> testing::Test* { return new BodyTest(body); });
 }
 
 }  // namespace sinter::conformance

@@ -26,7 +26,8 @@ struct Result {
   std::vector<HostData> outputs;
   std::string error;
 };
-Result run(const Case& c, Backend& backend, const std::vector<Value>& inputs, std::uint64_t donated = 0);
+Result run(const Case& c, Backend& backend, const std::vector<Value>& inputs,
+           std::uint64_t donated = 0);
 
 /// The same with inputs that are made here and given up, so that the op may work in place.
 Result run_donated(const Case& c, Backend& backend, const std::vector<HostData>& inputs);

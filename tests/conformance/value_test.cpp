@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Values of every op against the reference: dtypes, layouts, special values, sizes, in-place safety.
+// Values of every op against the reference: dtypes, layouts, special values, sizes, in-place
+// safety.
 #include <set>
 
 #include "suite.hpp"
@@ -7,9 +8,9 @@
 namespace sinter::conformance {
 namespace {
 
-constexpr DType computing_dtypes[] = {DType::f32, DType::f64, DType::f16, DType::bf16, DType::i64, DType::i32,
-                                      DType::i16, DType::i8,  DType::u64, DType::u32,  DType::u16, DType::u8,
-                                      DType::boolean};
+constexpr DType computing_dtypes[] = {
+    DType::f32, DType::f64, DType::f16, DType::bf16, DType::i64, DType::i32,    DType::i16,
+    DType::i8,  DType::u64, DType::u32, DType::u16,  DType::u8,  DType::boolean};
 
 // The seed of everything random in one case, so that a failure repeats alone.
 std::mt19937_64 random_of(const Case& c, DType dtype, int salt) {
@@ -26,19 +27,22 @@ std::string label(const Case& c, DType dtype, const std::string& what) {
   return text;
 }
 
-std::vector<HostData> make_inputs(const Case& c, DType dtype, std::mt19937_64& random, bool special) {
+std::vector<HostData> make_inputs(const Case& c, DType dtype, std::mt19937_64& random,
+                                  bool special) {
   std::vector<HostData> inputs;
   for (const SampleInput& sample : c.inputs) {
     inputs.push_back(make_data(sample, dtype, random));
     if (special && sample.role == SampleInput::Role::value) {
-      const bool simple = c.def->elementwise && (c.inputs.size() == 1 || c.def->elementwise->bool_result);
+      const bool simple =
+          c.def->elementwise && (c.inputs.size() == 1 || c.def->elementwise->bool_result);
       put_special_values(inputs.back(), random, simple);
     }
   }
   return inputs;
 }
 
-std::vector<Value> place_all(Backend& backend, const std::vector<HostData>& inputs, LayoutKind kind) {
+std::vector<Value> place_all(Backend& backend, const std::vector<HostData>& inputs,
+                             LayoutKind kind) {
   std::vector<Value> values;
   for (const HostData& data : inputs) {
     values.push_back(place(backend, data, kind));
@@ -53,7 +57,8 @@ Result reference_result(const Case& c, const std::vector<HostData>& inputs) {
 
 // `got` must be what the reference gave, or both must refuse.
 void compare(const Result& got, const Result& expected, double tolerance, const std::string& what) {
-  EXPECT_EQ(got.error.empty(), expected.error.empty()) << what << "\n" << got.error << expected.error;
+  EXPECT_EQ(got.error.empty(), expected.error.empty()) << what << "\n"
+                                                       << got.error << expected.error;
   if (!got.error.empty() || !expected.error.empty()) {
     return;
   }
@@ -88,8 +93,8 @@ void check_special(const Case& c, DType dtype) {
   for (int round = 0; round < (full_sweep() ? 8 : 2); ++round) {
     std::mt19937_64 random = random_of(c, dtype, 100 + round);
     const std::vector<HostData> inputs = make_inputs(c, dtype, random, true);
-    compare(run(c, device, place_all(device, inputs, LayoutKind::contiguous)), reference_result(c, inputs),
-            c.def->notes.tolerance, label(c, dtype, "special values"));
+    compare(run(c, device, place_all(device, inputs, LayoutKind::contiguous)),
+            reference_result(c, inputs), c.def->notes.tolerance, label(c, dtype, "special values"));
   }
 }
 
@@ -99,7 +104,8 @@ void check_in_place(const Case& c, DType dtype) {
   std::mt19937_64 random = random_of(c, dtype, 2);
   const std::vector<HostData> inputs = make_inputs(c, dtype, random, false);
   const Result expected = reference_result(c, inputs);
-  compare(run_donated(c, device, inputs), expected, c.def->notes.tolerance, label(c, dtype, "given up"));
+  compare(run_donated(c, device, inputs), expected, c.def->notes.tolerance,
+          label(c, dtype, "given up"));
   const std::vector<Value> live = place_all(device, inputs, LayoutKind::contiguous);
   const std::vector<Value> handles = live;
   compare(run(c, device, live, ~std::uint64_t(0)), expected, c.def->notes.tolerance,
@@ -111,8 +117,9 @@ void check_in_place(const Case& c, DType dtype) {
 
 // Lengths around the edges of vectors, blocks and tiles.
 void check_sizes(const OpDef& def) {
-  const std::int64_t sizes[] = {0,  1,  2,  3,  4,   5,   7,   8,   9,   15,  16,  17,   31,   32,    33,   63,
-                                64, 65, 127, 128, 129, 255, 256, 257, 511, 512, 513, 1023, 1025, 65535, 65537};
+  const std::int64_t sizes[] = {0,   1,   2,   3,   4,   5,    7,    8,     9,    15,  16,
+                                17,  31,  32,  33,  63,  64,   65,   127,   128,  129, 255,
+                                256, 257, 511, 512, 513, 1023, 1025, 65535, 65537};
   Backend& device = device_under_test().backend();
   for (const std::int64_t size : sizes) {
     if (size > 2000 && !full_sweep() && def.code % 5 != 0) {
@@ -125,8 +132,9 @@ void check_sizes(const OpDef& def) {
       std::mt19937_64 random = random_of(c, DType::f32, static_cast<int>(size));
       const DType dtype = def.elementwise && !def.elementwise->f64 ? DType::i64 : DType::f32;
       const std::vector<HostData> inputs = make_inputs(c, dtype, random, false);
-      compare(run(c, device, place_all(device, inputs, LayoutKind::contiguous)), reference_result(c, inputs),
-              def.notes.tolerance, label(c, dtype, "size " + std::to_string(size)));
+      compare(run(c, device, place_all(device, inputs, LayoutKind::contiguous)),
+              reference_result(c, inputs), def.notes.tolerance,
+              label(c, dtype, "size " + std::to_string(size)));
       break;
     }
   }
@@ -152,8 +160,9 @@ void check_empty(const OpDef& def) {
       std::mt19937_64 random = random_of(c, DType::f32, 3);
       const DType dtype = def.elementwise && !def.elementwise->f64 ? DType::i64 : DType::f32;
       const std::vector<HostData> inputs = make_inputs(c, dtype, random, false);
-      compare(run(c, device, place_all(device, inputs, LayoutKind::contiguous)), reference_result(c, inputs),
-              def.notes.tolerance, label(c, dtype, "size " + std::to_string(size) + " set to 0"));
+      compare(run(c, device, place_all(device, inputs, LayoutKind::contiguous)),
+              reference_result(c, inputs), def.notes.tolerance,
+              label(c, dtype, "size " + std::to_string(size) + " set to 0"));
     }
   }
 }
@@ -174,12 +183,11 @@ void for_each_dtype(const OpDef& def, void (*check)(const Case&, DType)) {
 void add_value_tests() {
   for (const OpDef* def : all_ops()) {
     const std::string name(def->name);
-    add_test("ConformanceSamples", name,
-             [def] {
-               // Gradient ops are called by the gradients of others, with inputs that belong together.
-               EXPECT_TRUE(!cases_of(*def).empty() || def->name.ends_with("_grad"))
-                   << def->name << " gives no example calls";
-             });
+    add_test("ConformanceSamples", name, [def] {
+      // Gradient ops are called by the gradients of others, with inputs that belong together.
+      EXPECT_TRUE(!cases_of(*def).empty() || def->name.ends_with("_grad"))
+          << def->name << " gives no example calls";
+    });
     add_test("ConformanceLayouts", name, [def] { for_each_dtype(*def, check_layouts); });
     add_test("ConformanceSpecialValues", name, [def] { for_each_dtype(*def, check_special); });
     add_test("ConformanceInPlace", name, [def] { for_each_dtype(*def, check_in_place); });

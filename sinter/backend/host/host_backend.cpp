@@ -33,7 +33,8 @@ Kernel KernelTable::find(const OpDef& def) const {
   if (def.family == Family::reduce && reduce) {
     return reduce;
   }
-  return def.code >= 0 && def.variant == 0 ? structured[static_cast<std::size_t>(def.code)] : nullptr;
+  return def.code >= 0 && def.variant == 0 ? structured[static_cast<std::size_t>(def.code)]
+                                           : nullptr;
 }
 
 void HostBackend::execute(const OpCall& call, Outputs& outputs) {
@@ -44,10 +45,10 @@ void HostBackend::execute(const OpCall& call, Outputs& outputs) {
   } else if (call.def->decompose) {
     call.def->decompose(call, outputs);
   } else {
-    throw UnsupportedError(
-        fmt::format("{}: the `{}` backend has no kernel for it, and it has no decomposition; use another "
-                    "device",
-                    describe(call), name_));
+    throw UnsupportedError(fmt::format(
+        "{}: the `{}` backend has no kernel for it, and it has no decomposition; use another "
+        "device",
+        describe(call), name_));
   }
 }
 

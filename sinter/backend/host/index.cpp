@@ -13,9 +13,10 @@ namespace {
 
 [[noreturn]] void reject(std::string_view op, std::int64_t index, std::int64_t position, int dim,
                          std::int64_t size) {
-  throw IndexError(fmt::format("{}: index {} at position {} is out of range for dim {} of size {}; it must "
-                               "be in [0, {}), negative ones don't count from the end",
-                               op, index, position, dim, size, size));
+  throw IndexError(
+      fmt::format("{}: index {} at position {} is out of range for dim {} of size {}; it must "
+                  "be in [0, {}), negative ones don't count from the end",
+                  op, index, position, dim, size, size));
 }
 
 }  // namespace
@@ -45,7 +46,8 @@ IndexList::IndexList(std::string_view op, const Value& index, int dim, std::int6
   }
 }
 
-IndexList::IndexList(std::string_view op, const Value& index, const Shape& shape) : IndexList(index) {
+IndexList::IndexList(std::string_view op, const Value& index, const Shape& shape)
+    : IndexList(index) {
   const int depth = shape.rank();
   for (std::int64_t i = 0; i < size_; ++i) {
     const auto dim = static_cast<int>(i % depth);

@@ -10,8 +10,8 @@
 namespace sinter::backend {
 namespace {
 
-// Halving the gap between a number below and one not below ends at neighbours: every dtype's numbers
-// are also numbers of f64.
+// Halving the gap between a number below and one not below ends at neighbours: every dtype's
+// numbers are also numbers of f64.
 template <class T>
 double below(double high) {
   const auto rounded = static_cast<double>(convert<T>(high));
@@ -31,10 +31,14 @@ double below(double high) {
 
 double largest_below(double high, DType dtype) {
   switch (dtype) {
-    case DType::f64: return std::nextafter(high, -std::numeric_limits<double>::infinity());
-    case DType::f16: return below<f16>(high);
-    case DType::bf16: return below<bf16>(high);
-    default: return below<float>(high);
+    case DType::f64:
+      return std::nextafter(high, -std::numeric_limits<double>::infinity());
+    case DType::f16:
+      return below<f16>(high);
+    case DType::bf16:
+      return below<bf16>(high);
+    default:
+      return below<float>(high);
   }
 }
 

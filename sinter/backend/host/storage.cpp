@@ -19,7 +19,8 @@ Ref<Storage> Storage::allocate(std::size_t bytes, std::size_t extra) {
   static_assert(sizeof(Storage) <= header_bytes);
   const std::size_t head = header_bytes + (extra + 63) / 64 * 64;
   if (bytes > SIZE_MAX - head) {
-    throw OutOfMemoryError("a tensor of " + std::to_string(bytes) + " bytes exceeds the address space");
+    throw OutOfMemoryError("a tensor of " + std::to_string(bytes) +
+                           " bytes exceeds the address space");
   }
   auto* block = static_cast<std::byte*>(MemoryPool::host().allocate(bytes + head));
   return Ref<Storage>::first(new (block) Storage(block + head, bytes, bytes + head));
@@ -34,7 +35,9 @@ Ref<Storage> Storage::adopt(void* data, std::size_t bytes, void (*release)(void*
   return storage;
 }
 
-void* Storage::extra() const { return reinterpret_cast<std::byte*>(const_cast<Storage*>(this)) + header_bytes; }
+void* Storage::extra() const {
+  return reinterpret_cast<std::byte*>(const_cast<Storage*>(this)) + header_bytes;
+}
 
 void Storage::destroy() const noexcept {
   auto* self = const_cast<Storage*>(this);

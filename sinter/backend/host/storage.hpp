@@ -15,7 +15,8 @@ class Storage final : public RefCounted {
   /// `extra()` are the caller's, for as long as the storage lives.
   static Ref<Storage> allocate(std::size_t bytes, std::size_t extra = 0);
   /// Uses memory of the caller's; `release(data, context)` is called with the last handle gone.
-  static Ref<Storage> adopt(void* data, std::size_t bytes, void (*release)(void*, void*), void* context);
+  static Ref<Storage> adopt(void* data, std::size_t bytes, void (*release)(void*, void*),
+                            void* context);
 
   void* data() const { return data_; }
   std::size_t bytes() const { return bytes_; }

@@ -42,10 +42,14 @@ void scatter_as(const T* from, const Layout& layout, T* to) {
 template <class F>
 void with_element(std::size_t size, F&& f) {
   switch (size) {
-    case 1: return f.template operator()<std::uint8_t>();
-    case 2: return f.template operator()<std::uint16_t>();
-    case 4: return f.template operator()<std::uint32_t>();
-    default: return f.template operator()<std::uint64_t>();
+    case 1:
+      return f.template operator()<std::uint8_t>();
+    case 2:
+      return f.template operator()<std::uint16_t>();
+    case 4:
+      return f.template operator()<std::uint32_t>();
+    default:
+      return f.template operator()<std::uint64_t>();
   }
 }
 
@@ -80,11 +84,15 @@ Value view_of(const Value& value, const Layout& layout) {
 }
 
 void gather_dense(const void* from, const Layout& layout, std::size_t size, void* to) {
-  with_element(size, [&]<class T>() { gather_as(static_cast<const T*>(from), layout, static_cast<T*>(to)); });
+  with_element(size, [&]<class T>() {
+    gather_as(static_cast<const T*>(from), layout, static_cast<T*>(to));
+  });
 }
 
 void scatter_dense(const void* from, const Layout& layout, std::size_t size, void* to) {
-  with_element(size, [&]<class T>() { scatter_as(static_cast<const T*>(from), layout, static_cast<T*>(to)); });
+  with_element(size, [&]<class T>() {
+    scatter_as(static_cast<const T*>(from), layout, static_cast<T*>(to));
+  });
 }
 
 bool may_overwrite(const OpCall& call, std::size_t i, const TensorSpec& spec) {

@@ -44,7 +44,9 @@ class HostTensor final : public ValueImpl {
 
   // Handles come and go with every op: the pool's thread cache is faster than the heap.
   static void* operator new(std::size_t bytes) { return MemoryPool::host().allocate(bytes); }
-  static void operator delete(void* block, std::size_t bytes) { MemoryPool::host().free(block, bytes); }
+  static void operator delete(void* block, std::size_t bytes) {
+    MemoryPool::host().free(block, bytes);
+  }
 
  private:
   void destroy() const noexcept override;
@@ -66,8 +68,8 @@ inline Value allocate(Backend& backend, const TensorSpec& spec) {
 /// The same storage under another layout.
 Value view_of(const Value& value, const Layout& layout);
 
-/// Calls `run(offset of its first element)` for each innermost run of `layout`, in row-major order; a
-/// run has `shape.back()` elements (one for a scalar), `strides.back()` apart.
+/// Calls `run(offset of its first element)` for each innermost run of `layout`, in row-major order;
+/// a run has `shape.back()` elements (one for a scalar), `strides.back()` apart.
 template <class F>
 void for_each_run(const Layout& layout, F&& run);
 

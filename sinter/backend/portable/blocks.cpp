@@ -26,7 +26,8 @@ const sinter::portable::KernelSet& choose() {
     names += names.empty() ? "" : ", ";
     names += set->name;
   }
-  throw ArgumentError("SINTER_ISA: this build and processor have no `" + wanted + "`; they have " + names);
+  throw ArgumentError("SINTER_ISA: this build and processor have no `" + wanted + "`; they have " +
+                      names);
 }
 
 template <class T>
@@ -105,22 +106,31 @@ void store_block(Carried carried, const void* from, DType dtype, void* to, std::
   }
 }
 
-void gather_run(const std::byte* from, std::int64_t stride, std::size_t size, std::int64_t n, void* to) {
+void gather_run(const std::byte* from, std::int64_t stride, std::size_t size, std::int64_t n,
+                void* to) {
   switch (size) {
-    case 1: return gather_as<std::uint8_t>(from, stride, n, to);
-    case 2: return gather_as<std::uint16_t>(from, stride, n, to);
-    case 4: return gather_as<std::uint32_t>(from, stride, n, to);
-    default: return gather_as<std::uint64_t>(from, stride, n, to);
+    case 1:
+      return gather_as<std::uint8_t>(from, stride, n, to);
+    case 2:
+      return gather_as<std::uint16_t>(from, stride, n, to);
+    case 4:
+      return gather_as<std::uint32_t>(from, stride, n, to);
+    default:
+      return gather_as<std::uint64_t>(from, stride, n, to);
   }
 }
 
 void scatter_run(const std::byte* from, std::byte* to, std::int64_t stride, std::size_t size,
                  std::int64_t n) {
   switch (size) {
-    case 1: return scatter_as<std::uint8_t>(from, to, stride, n);
-    case 2: return scatter_as<std::uint16_t>(from, to, stride, n);
-    case 4: return scatter_as<std::uint32_t>(from, to, stride, n);
-    default: return scatter_as<std::uint64_t>(from, to, stride, n);
+    case 1:
+      return scatter_as<std::uint8_t>(from, to, stride, n);
+    case 2:
+      return scatter_as<std::uint16_t>(from, to, stride, n);
+    case 4:
+      return scatter_as<std::uint32_t>(from, to, stride, n);
+    default:
+      return scatter_as<std::uint64_t>(from, to, stride, n);
   }
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Tensors of any layout and dtype as blocks of dense carried elements: what the drivers feed kernels with.
+// Tensors of any layout and dtype as blocks of dense carried elements: what the drivers feed
+// kernels with.
 #pragma once
 
 #include <array>
@@ -23,10 +24,10 @@ inline constexpr std::int64_t block_elements = 512;
 inline constexpr std::int64_t parallel_grain = 16384;
 
 constexpr Carried carried_of(DType dtype) {
-  return dtype == DType::f64      ? Carried::f64
-         : is_floating(dtype)     ? Carried::f32
-         : dtype == DType::u64    ? Carried::u64
-                                  : Carried::i64;
+  return dtype == DType::f64   ? Carried::f64
+         : is_floating(dtype)  ? Carried::f32
+         : dtype == DType::u64 ? Carried::u64
+                               : Carried::i64;
 }
 constexpr DType dtype_of_carried(Carried carried) {
   constexpr DType dtypes[] = {DType::f32, DType::f64, DType::i64, DType::u64};
@@ -40,19 +41,23 @@ struct alignas(64) BlockBuffer {
   std::byte* data() { return bytes.data(); }
 };
 
-/// Converts `n` (at most `block_elements`) dense elements to carried ones. Returns `from` itself where
-/// nothing changes, else `to`.
-const void* load_block(DType dtype, const void* from, Carried carried, std::int64_t n, BlockBuffer& to);
+/// Converts `n` (at most `block_elements`) dense elements to carried ones. Returns `from` itself
+/// where nothing changes, else `to`.
+const void* load_block(DType dtype, const void* from, Carried carried, std::int64_t n,
+                       BlockBuffer& to);
 /// Converts `n` carried elements to dense ones of `dtype`.
 void store_block(Carried carried, const void* from, DType dtype, void* to, std::int64_t n);
 
 /// Copies `n` elements of `size` bytes that lie `stride` elements apart to dense `to`.
-void gather_run(const std::byte* from, std::int64_t stride, std::size_t size, std::int64_t n, void* to);
+void gather_run(const std::byte* from, std::int64_t stride, std::size_t size, std::int64_t n,
+                void* to);
 
 /// The inverse: dense `from` to elements that lie `stride` apart.
-void scatter_run(const std::byte* from, std::byte* to, std::int64_t stride, std::size_t size, std::int64_t n);
+void scatter_run(const std::byte* from, std::byte* to, std::int64_t stride, std::size_t size,
+                 std::int64_t n);
 
-/// The axes of a layout without those that carry on from the next inner one, walked in row-major order.
+/// The axes of a layout without those that carry on from the next inner one, walked in row-major
+/// order.
 struct Walk {
   int rank = 0;
   std::int64_t sizes[max_rank];
@@ -79,8 +84,8 @@ class Operand {
   const std::byte* dense_data() const { return dense_ && same_type_ ? data_ : nullptr; }
   /// Called once for each buffer before `fetch` of up to `n` elements: fills it with what repeats.
   void prepare(BlockBuffer& buffer, std::int64_t n) const;
-  /// `n` (at most `block_elements`) carried elements from row-major position `begin` on; they lie in the
-  /// tensor itself or in `buffer`.
+  /// `n` (at most `block_elements`) carried elements from row-major position `begin` on; they lie
+  /// in the tensor itself or in `buffer`.
   const void* fetch(std::int64_t begin, std::int64_t n, BlockBuffer& buffer) const;
 
  private:

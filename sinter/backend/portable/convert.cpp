@@ -16,8 +16,10 @@ constexpr std::int64_t tile_rows = 16;
 constexpr std::int64_t tile_columns = 512;
 constexpr std::int64_t stream_bytes = std::int64_t{8} << 20;
 
-// Copies by tiles of the innermost axis and the axis `near`, whose elements are neighbours in the input.
-void copy_transposed(const std::byte* data, const Walk& walk, int near, std::size_t size, std::byte* to) {
+// Copies by tiles of the innermost axis and the axis `near`, whose elements are neighbours in the
+// input.
+void copy_transposed(const std::byte* data, const Walk& walk, int near, std::size_t size,
+                     std::byte* to) {
   const int inner = walk.rank - 1;
   std::int64_t out_strides[max_rank];
   std::int64_t step = 1;
@@ -36,31 +38,33 @@ void copy_transposed(const std::byte* data, const Walk& walk, int near, std::siz
   const auto& row = step * bytes >= stream_bytes ? table.transpose_past_cache : table.transpose;
   const auto kernel = row[size == 1 ? 0 : size == 2 ? 1 : size == 4 ? 2 : 3];
   const std::int64_t grain = std::max<std::int64_t>(1, parallel_grain / (tile_rows * tile_columns));
-  parallel_for(outer_count * row_tiles * column_tiles, grain, [&](std::int64_t begin, std::int64_t end) {
-    for (std::int64_t task = begin; task < end; ++task) {
-      const std::int64_t r = task % row_tiles * tile_rows;
-      const std::int64_t c = task / row_tiles % column_tiles * tile_columns;
-      std::int64_t outer = task / row_tiles / column_tiles;
-      std::int64_t from = r * walk.strides[inner] + c * walk.strides[near];
-      std::int64_t target = r + c * out_strides[near];
-      for (int d = inner - 1; d >= 0; --d) {
-        if (d != near) {
-          from += outer % walk.sizes[d] * walk.strides[d];
-          target += outer % walk.sizes[d] * out_strides[d];
-          outer /= walk.sizes[d];
+  parallel_for(
+      outer_count * row_tiles * column_tiles, grain, [&](std::int64_t begin, std::int64_t end) {
+        for (std::int64_t task = begin; task < end; ++task) {
+          const std::int64_t r = task % row_tiles * tile_rows;
+          const std::int64_t c = task / row_tiles % column_tiles * tile_columns;
+          std::int64_t outer = task / row_tiles / column_tiles;
+          std::int64_t from = r * walk.strides[inner] + c * walk.strides[near];
+          std::int64_t target = r + c * out_strides[near];
+          for (int d = inner - 1; d >= 0; --d) {
+            if (d != near) {
+              from += outer % walk.sizes[d] * walk.strides[d];
+              target += outer % walk.sizes[d] * out_strides[d];
+              outer /= walk.sizes[d];
+            }
+          }
+          kernel(data + from * bytes, walk.strides[inner], to + target * bytes, out_strides[near],
+                 static_cast<std::size_t>(std::min(tile_rows, rows - r)),
+                 static_cast<std::size_t>(std::min(tile_columns, columns - c)));
         }
-      }
-      kernel(data + from * bytes, walk.strides[inner], to + target * bytes, out_strides[near],
-             static_cast<std::size_t>(std::min(tile_rows, rows - r)),
-             static_cast<std::size_t>(std::min(tile_columns, columns - c)));
-    }
-  });
+      });
 }
 
 // The axis whose elements are neighbours, if copying by tiles pays; -1 if not.
 int transposed_axis(const Walk& walk) {
   const int inner = walk.rank - 1;
-  if (walk.rank < 2 || walk.strides[inner] == 1 || walk.strides[inner] == 0 || walk.sizes[inner] < 4) {
+  if (walk.rank < 2 || walk.strides[inner] == 1 || walk.strides[inner] == 0 ||
+      walk.sizes[inner] < 4) {
     return -1;
   }
   for (int d = 0; d < inner; ++d) {
@@ -84,10 +88,11 @@ void copy_dense(const std::byte* data, const Layout& layout, std::size_t size, s
   }
   parallel_for(n, parallel_grain, [&](std::int64_t begin, std::int64_t end) {
     std::byte* target = to + static_cast<std::size_t>(begin) * size;
-    walk.for_runs(begin, end - begin, [&](std::int64_t offset, std::int64_t stride, std::int64_t count) {
-      gather_run(data + offset * static_cast<std::int64_t>(size), stride, size, count, target);
-      target += static_cast<std::size_t>(count) * size;
-    });
+    walk.for_runs(
+        begin, end - begin, [&](std::int64_t offset, std::int64_t stride, std::int64_t count) {
+          gather_run(data + offset * static_cast<std::int64_t>(size), stride, size, count, target);
+          target += static_cast<std::size_t>(count) * size;
+        });
   });
 }
 
@@ -120,7 +125,8 @@ Value converted(const Value& value, DType dtype) {
     operand.prepare(buffer, end - begin);
     for (std::int64_t at = begin; at < end; at += block_elements) {
       const std::int64_t n = std::min(block_elements, end - at);
-      store_block(carried, operand.fetch(at, n, buffer), dtype, to + static_cast<std::size_t>(at) * size, n);
+      store_block(carried, operand.fetch(at, n, buffer), dtype,
+                  to + static_cast<std::size_t>(at) * size, n);
     }
   });
   return result;

@@ -19,8 +19,9 @@ void fill_as(const void* element, void* to, std::int64_t n) {
   T value;
   std::memcpy(&value, element, sizeof(T));
   T* out = static_cast<T*>(to);
-  parallel_for(n, 4 * parallel_grain,
-               [&](std::int64_t begin, std::int64_t end) { std::fill(out + begin, out + end, value); });
+  parallel_for(n, 4 * parallel_grain, [&](std::int64_t begin, std::int64_t end) {
+    std::fill(out + begin, out + end, value);
+  });
 }
 
 void run_fill(Backend& backend, const OpCall& call, Outputs& outputs) {
@@ -36,10 +37,18 @@ void run_fill(Backend& backend, const OpCall& call, Outputs& outputs) {
   void* to = host(result).data();
   const std::int64_t n = num_elements(spec.shape);
   switch (size_of(spec.dtype)) {
-    case 1: fill_as<std::uint8_t>(element, to, n); break;
-    case 2: fill_as<std::uint16_t>(element, to, n); break;
-    case 4: fill_as<std::uint32_t>(element, to, n); break;
-    default: fill_as<std::uint64_t>(element, to, n); break;
+    case 1:
+      fill_as<std::uint8_t>(element, to, n);
+      break;
+    case 2:
+      fill_as<std::uint16_t>(element, to, n);
+      break;
+    case 4:
+      fill_as<std::uint32_t>(element, to, n);
+      break;
+    default:
+      fill_as<std::uint64_t>(element, to, n);
+      break;
   }
   outputs.push_back(std::move(result));
 }
@@ -109,34 +118,35 @@ void assign(const HostTensor& result, const ops::SliceAssign& op, const Value& v
   std::byte* data = static_cast<std::byte*>(result.storage()->data()) + slice.offset * size;
   const Walk walk(slice.shape, slice.shape, slice.strides);
   const Operand operand(values, slice.shape, carried);
-  parallel_for(num_elements(slice.shape), parallel_grain, [&](std::int64_t begin, std::int64_t end) {
-    BlockBuffer buffer;
-    BlockBuffer old;
-    BlockBuffer sum;
-    BlockBuffer stored;
-    operand.prepare(buffer, end - begin);
-    for (std::int64_t at = begin; at < end; at += block_elements) {
-      const std::int64_t n = std::min(block_elements, end - at);
-      const void* block = operand.fetch(at, n, buffer);
-      if (op.accumulate) {
-        std::byte* to = old.data();
-        walk.for_runs(at, n, [&](std::int64_t offset, std::int64_t stride, std::int64_t count) {
-          gather_run(data + offset * size, stride, static_cast<std::size_t>(size), count, to);
-          to += count * size;
-        });
-        const void* present = load_block(dtype, old.data(), carried, n, sum);
-        std::byte* total = present == old.data() ? old.data() : sum.data();
-        add_block(carried, block, total, n);
-        block = total;
-      }
-      store_block(carried, block, dtype, stored.data(), n);
-      const std::byte* from = stored.data();
-      walk.for_runs(at, n, [&](std::int64_t offset, std::int64_t stride, std::int64_t count) {
-        scatter_run(from, data + offset * size, stride, static_cast<std::size_t>(size), count);
-        from += count * size;
+  parallel_for(
+      num_elements(slice.shape), parallel_grain, [&](std::int64_t begin, std::int64_t end) {
+        BlockBuffer buffer;
+        BlockBuffer old;
+        BlockBuffer sum;
+        BlockBuffer stored;
+        operand.prepare(buffer, end - begin);
+        for (std::int64_t at = begin; at < end; at += block_elements) {
+          const std::int64_t n = std::min(block_elements, end - at);
+          const void* block = operand.fetch(at, n, buffer);
+          if (op.accumulate) {
+            std::byte* to = old.data();
+            walk.for_runs(at, n, [&](std::int64_t offset, std::int64_t stride, std::int64_t count) {
+              gather_run(data + offset * size, stride, static_cast<std::size_t>(size), count, to);
+              to += count * size;
+            });
+            const void* present = load_block(dtype, old.data(), carried, n, sum);
+            std::byte* total = present == old.data() ? old.data() : sum.data();
+            add_block(carried, block, total, n);
+            block = total;
+          }
+          store_block(carried, block, dtype, stored.data(), n);
+          const std::byte* from = stored.data();
+          walk.for_runs(at, n, [&](std::int64_t offset, std::int64_t stride, std::int64_t count) {
+            scatter_run(from, data + offset * size, stride, static_cast<std::size_t>(size), count);
+            from += count * size;
+          });
+        }
       });
-    }
-  });
 }
 
 void run_slice_assign(Backend& backend, const OpCall& call, Outputs& outputs) {

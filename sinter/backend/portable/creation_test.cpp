@@ -6,17 +6,20 @@ namespace sinter::backend::testing {
 namespace {
 
 TEST(PortableCreation, CastsBetweenAllDtypes) {
-  std::vector<double> values = {0,   -0.0, 1,    -1,   0.5,  -1.5,  127.9,   128,  255,      256,
-                                -129, 3e4, 7e4, -7e4, 3e9,  -3e9,  5e-8,    1e10, -1e10,    1e19,
-                                2e19, 1e39, NAN, INFINITY, -INFINITY, 65519, 65520, 16777217, 2147483648.0};
+  std::vector<double> values = {
+      0,    -0.0, 1,   -1,       0.5,       -1.5,  127.9, 128,      255,         256,
+      -129, 3e4,  7e4, -7e4,     3e9,       -3e9,  5e-8,  1e10,     -1e10,       1e19,
+      2e19, 1e39, NAN, INFINITY, -INFINITY, 65519, 65520, 16777217, 2147483648.0};
   for (int i = 0; i < 1000; ++i) {
     values.push_back(std::ldexp(static_cast<double>((i * 2654435761u) % 4093) - 2000, i % 9 - 4));
   }
-  const HostData all(Shape{static_cast<std::int64_t>(values.size())}, std::span<const double>(values));
+  const HostData all(Shape{static_cast<std::int64_t>(values.size())},
+                     std::span<const double>(values));
   for (int from = 0; from < dtype_count; ++from) {
     const HostData x = all.cast(static_cast<DType>(from));
     for (int to = 0; to < dtype_count; ++to) {
-      SCOPED_TRACE(std::string(name_of(x.dtype())) + " to " + std::string(name_of(static_cast<DType>(to))));
+      SCOPED_TRACE(std::string(name_of(x.dtype())) + " to " +
+                   std::string(name_of(static_cast<DType>(to))));
       expect_same(read(ops::cast(portable().from_data(x), static_cast<DType>(to))),
                   x.cast(static_cast<DType>(to)));
     }
@@ -25,7 +28,8 @@ TEST(PortableCreation, CastsBetweenAllDtypes) {
 
 TEST(PortableCreation, CopiesEveryLayout) {
   for (const DType dtype : {DType::u8, DType::f16, DType::f32, DType::f64}) {
-    for (const Shape& shape : {Shape{}, Shape{130, 70}, Shape{3, 65, 5, 9}, Shape{0, 4}, Shape{1, 7, 1}}) {
+    for (const Shape& shape :
+         {Shape{}, Shape{130, 70}, Shape{3, 65, 5, 9}, Shape{0, 4}, Shape{1, 7, 1}}) {
       const HostData x = numbers(shape, dtype, 0, 100);
       for (const Lay lay : all_layouts) {
         SCOPED_TRACE(shape.str() + std::to_string(static_cast<int>(lay)));
@@ -37,12 +41,15 @@ TEST(PortableCreation, CopiesEveryLayout) {
     }
   }
   const HostData x = numbers({6, 50, 40}, DType::f32);
-  for (const Dims& order : {Dims{0, 2, 1}, Dims{2, 0, 1}, Dims{2, 1, 0}, Dims{1, 0, 2}, Dims{1, 2, 0}}) {
+  for (const Dims& order :
+       {Dims{0, 2, 1}, Dims{2, 0, 1}, Dims{2, 1, 0}, Dims{1, 0, 2}, Dims{1, 2, 0}}) {
     expect_same(read(ops::contiguous(ops::permute(portable().from_data(x), order))),
                 read(ops::contiguous(ops::permute(reference().from_data(x), order))));
   }
-  expect_same(read(ops::contiguous(ops::expand(portable().from_data(numbers({3, 1}, DType::f32)), {2, 3, 700}))),
-              read(ops::contiguous(ops::expand(reference().from_data(numbers({3, 1}, DType::f32)), {2, 3, 700}))));
+  expect_same(read(ops::contiguous(
+                  ops::expand(portable().from_data(numbers({3, 1}, DType::f32)), {2, 3, 700}))),
+              read(ops::contiguous(
+                  ops::expand(reference().from_data(numbers({3, 1}, DType::f32)), {2, 3, 700}))));
 }
 
 TEST(PortableCreation, AssignsToSlices) {

@@ -7,9 +7,9 @@
 
 namespace sinter::portable {
 
-#define SINTER_DECLARE_ISA(isa)    \
-  namespace isa {                  \
-  const KernelSet& kernel_set();   \
+#define SINTER_DECLARE_ISA(isa)  \
+  namespace isa {                \
+  const KernelSet& kernel_set(); \
   }
 #ifdef SINTER_HAS_ISA_avx512
 SINTER_DECLARE_ISA(avx512)
@@ -60,9 +60,7 @@ const Found& found() {
 
 }  // namespace
 
-std::span<const KernelSet* const> kernel_sets() {
-  return {found().sets.data(), found().count};
-}
+std::span<const KernelSet* const> kernel_sets() { return {found().sets.data(), found().count}; }
 
 const KernelSet* find_kernel_set(std::string_view isa) {
   for (const KernelSet* set : kernel_sets()) {

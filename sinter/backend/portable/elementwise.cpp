@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Driver of all elementwise ops: whole tensors where elements lie as kernels want them, else blocks.
+// Driver of all elementwise ops: whole tensors where elements lie as kernels want them, else
+// blocks.
 #include <algorithm>
 #include <memory>
 
@@ -49,8 +50,9 @@ Formula find_formula(const OpCall& call) {
   formula.attributes = call.attributes;
   const OpDef& def = *call.def;
   if (def.code >= 0) {
-    formula.kernel = table.rows[static_cast<std::size_t>(formula.carried)]
-                               [static_cast<std::size_t>(def.variant)][static_cast<std::size_t>(def.code)];
+    formula.kernel =
+        table.rows[static_cast<std::size_t>(formula.carried)][static_cast<std::size_t>(def.variant)]
+                  [static_cast<std::size_t>(def.code)];
   }
   if (!formula.kernel) {
     const ElementwiseRow& row = *def.elementwise;
@@ -96,7 +98,8 @@ class BlockRun {
         count_(call.inputs.size()),
         out_(out.data()),
         out_dtype_(out.dtype()),
-        in_place_(call.def->elementwise->bool_result || out.dtype() == dtype_of_carried(formula.carried)) {
+        in_place_(call.def->elementwise->bool_result ||
+                  out.dtype() == dtype_of_carried(formula.carried)) {
     for (std::size_t k = 0; k < count_; ++k) {
       const Value* input = &call.inputs[k];
       if (transposed(*input)) {
@@ -106,7 +109,8 @@ class BlockRun {
       }
       std::construct_at(&operands_[k], *input, call.outputs[0].shape, formula.carried);
     }
-    const std::int64_t bytes = num_elements(out.shape()) * static_cast<std::int64_t>(size_of(out.dtype()));
+    const std::int64_t bytes =
+        num_elements(out.shape()) * static_cast<std::int64_t>(size_of(out.dtype()));
     stream_ = bytes >= stream_bytes && reinterpret_cast<std::uintptr_t>(out_) % 64 == 0;
   }
 

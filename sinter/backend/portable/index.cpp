@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Reading and writing by index. Threads share the positions outside the indexed dim, so that all writes
-// to one element are made by one thread, in index order.
+// Reading and writing by index. Threads share the positions outside the indexed dim, so that all
+// writes to one element are made by one thread, in index order.
 #include <cstring>
 #include <type_traits>
 #include <vector>
@@ -43,8 +43,8 @@ struct Plan {
   std::vector<std::int64_t> inner;
   std::int64_t count = 0;
   std::int64_t step = 1;
-  bool own_index = false;     // an index for every (o, k, i)
-  bool dense_inner = false;   // inner[i] == i
+  bool own_index = false;    // an index for every (o, k, i)
+  bool dense_inner = false;  // inner[i] == i
   const std::int64_t* index = nullptr;
 
   std::int64_t outers() const { return static_cast<std::int64_t>(outer.size()); }
@@ -52,7 +52,8 @@ struct Plan {
 };
 
 // `shape` is that of the indexed elements, `strides` are x's.
-Plan make_plan(const Shape& shape, const Dims& strides, int dim, const IndexList& index, bool own_index) {
+Plan make_plan(const Shape& shape, const Dims& strides, int dim, const IndexList& index,
+               bool own_index) {
   Plan plan;
   const std::span sizes(shape.begin(), static_cast<std::size_t>(shape.rank()));
   const std::span steps(strides.begin(), static_cast<std::size_t>(strides.rank()));
@@ -182,10 +183,14 @@ void write_by(const Plan& plan, const T* values, T* out) {
 template <class F>
 void with_bits(std::size_t size, F&& f) {
   switch (size) {
-    case 1: return f.template operator()<std::uint8_t>();
-    case 2: return f.template operator()<std::uint16_t>();
-    case 4: return f.template operator()<std::uint32_t>();
-    default: return f.template operator()<std::uint64_t>();
+    case 1:
+      return f.template operator()<std::uint8_t>();
+    case 2:
+      return f.template operator()<std::uint16_t>();
+    case 4:
+      return f.template operator()<std::uint32_t>();
+    default:
+      return f.template operator()<std::uint64_t>();
   }
 }
 
@@ -206,10 +211,14 @@ void write(const Plan& plan, const Value& values, const Value& out, IndexUpdate 
       const T* from = host(values).data_as<T>();
       T* to = host(out).data_as<T>();
       switch (update) {
-        case IndexUpdate::add: return write_by<IndexUpdate::add>(plan, from, to);
-        case IndexUpdate::mul: return write_by<IndexUpdate::mul>(plan, from, to);
-        case IndexUpdate::min: return write_by<IndexUpdate::min>(plan, from, to);
-        default: return write_by<IndexUpdate::max>(plan, from, to);
+        case IndexUpdate::add:
+          return write_by<IndexUpdate::add>(plan, from, to);
+        case IndexUpdate::mul:
+          return write_by<IndexUpdate::mul>(plan, from, to);
+        case IndexUpdate::min:
+          return write_by<IndexUpdate::min>(plan, from, to);
+        default:
+          return write_by<IndexUpdate::max>(plan, from, to);
       }
     }
   });
@@ -360,10 +369,11 @@ void run_embedding_grad(Backend& backend, const OpCall& call, Outputs& outputs) 
   const bool narrow = is_floating(g.dtype()) && size_of(g.dtype()) < 4;
   const DType working = narrow ? DType::f32 : g.dtype();
   Value sums = allocate(backend, shape, working);
-  std::memset(host(sums).data(), 0, static_cast<std::size_t>(num_elements(shape)) * size_of(working));
+  std::memset(host(sums).data(), 0,
+              static_cast<std::size_t>(num_elements(shape)) * size_of(working));
   const Value rows = narrow ? converted(g, working) : densely(g);
-  write(make_plan(Shape{index.size(), shape[1]}, contiguous_strides(shape), 0, index, false), rows, sums,
-        IndexUpdate::add);
+  write(make_plan(Shape{index.size(), shape[1]}, contiguous_strides(shape), 0, index, false), rows,
+        sums, IndexUpdate::add);
   outputs.push_back(narrow ? converted(sums, g.dtype()) : sums);
 }
 
@@ -377,7 +387,8 @@ void run_one_hot(Backend& backend, const OpCall& call, Outputs& outputs) {
   std::byte element[8];
   convert_elements(&one, DType::i64, element, op.dtype, 1);
   for (std::int64_t i = 0; i < index.size(); ++i) {
-    std::memcpy(host(out).data() + static_cast<std::size_t>(i * op.classes + index[i]) * size, element, size);
+    std::memcpy(host(out).data() + static_cast<std::size_t>(i * op.classes + index[i]) * size,
+                element, size);
   }
   outputs.push_back(std::move(out));
 }

@@ -36,11 +36,12 @@ void run_cat(Backend& backend, const OpCall& call, Outputs& outputs) {
     } else {
       const Value dense_part = densely(part);
       const std::byte* from = host(dense_part).data();
-      parallel_for(outer, 4 * parallel_grain / bytes + 1, [&](std::int64_t begin, std::int64_t end) {
-        for (std::int64_t o = begin; o < end; ++o) {
-          std::memcpy(to + o * pitch, from + o * bytes, static_cast<std::size_t>(bytes));
-        }
-      });
+      parallel_for(
+          outer, 4 * parallel_grain / bytes + 1, [&](std::int64_t begin, std::int64_t end) {
+            for (std::int64_t o = begin; o < end; ++o) {
+              std::memcpy(to + o * pitch, from + o * bytes, static_cast<std::size_t>(bytes));
+            }
+          });
     }
     to += bytes;
   }
@@ -109,10 +110,18 @@ void run_pad(Backend& backend, const OpCall& call, Outputs& outputs) {
     convert_elements(&value.integer, DType::i64, element, out.dtype(), 1);
   }
   switch (size_of(out.dtype())) {
-    case 1: pad_rows<std::uint8_t>(call, x, out, element); break;
-    case 2: pad_rows<std::uint16_t>(call, x, out, element); break;
-    case 4: pad_rows<std::uint32_t>(call, x, out, element); break;
-    default: pad_rows<std::uint64_t>(call, x, out, element); break;
+    case 1:
+      pad_rows<std::uint8_t>(call, x, out, element);
+      break;
+    case 2:
+      pad_rows<std::uint16_t>(call, x, out, element);
+      break;
+    case 4:
+      pad_rows<std::uint32_t>(call, x, out, element);
+      break;
+    default:
+      pad_rows<std::uint64_t>(call, x, out, element);
+      break;
   }
   outputs.push_back(std::move(out));
 }

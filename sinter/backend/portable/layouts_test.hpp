@@ -26,8 +26,8 @@ inline Backend& reference() {
 }
 
 /// Around the widths of vectors and blocks.
-inline const std::vector<std::int64_t> sizes = {0,  1,  2,  3,  7,   8,   9,   15,  16,  17, 31,
-                                                33, 63, 64, 65, 127, 129, 511, 513, 1000};
+inline const std::vector<std::int64_t> sizes = {0,  1,  2,  3,  7,  8,   9,   15,  16,  17,
+                                                31, 33, 63, 64, 65, 127, 129, 511, 513, 1000};
 
 /// Repeatable numbers in [low, high), rounded to `dtype`.
 inline HostData numbers(const Shape& shape, DType dtype, double low = -3, double high = 3,
@@ -63,12 +63,13 @@ inline Value laid_out(Backend& backend, const HostData& data, Lay lay) {
     steps[i] = lay == Lay::stepped ? 3 : 1;
   }
   switch (lay) {
-    case Lay::transposed: return ops::permute(ops::contiguous(ops::permute(x, reversed)), reversed);
+    case Lay::transposed:
+      return ops::permute(ops::contiguous(ops::permute(x, reversed)), reversed);
     case Lay::offset:
     case Lay::stepped: {
       // What surrounds the elements is NaN (or true): reading it would show.
-      const Value around = ops::full(backend, larger, is_floating(data.dtype()) ? Scalar(NAN) : Scalar(1),
-                                     data.dtype());
+      const Value around = ops::full(
+          backend, larger, is_floating(data.dtype()) ? Scalar(NAN) : Scalar(1), data.dtype());
       return ops::slice(ops::slice_assign(around, x, starts, shape, steps), starts, shape, steps);
     }
     case Lay::flipped: {
@@ -86,14 +87,18 @@ inline Value laid_out(Backend& backend, const HostData& data, Lay lay) {
       }
       return view_of(x, layout);
     }
-    case Lay::dense: break;
+    case Lay::dense:
+      break;
   }
   return x;
 }
 
 /// Relative (below 1: absolute) difference allowed when results of `dtype` are rounded once.
 inline double rounding(DType dtype) {
-  return dtype == DType::f64 ? 1e-12 : dtype == DType::f32 ? 3e-6 : dtype == DType::f16 ? 2e-3 : 1.6e-2;
+  return dtype == DType::f64   ? 1e-12
+         : dtype == DType::f32 ? 3e-6
+         : dtype == DType::f16 ? 2e-3
+                               : 1.6e-2;
 }
 
 /// Same shape, dtype and values: equal, or within `tolerance` for floats; NaN equals NaN.
@@ -110,8 +115,8 @@ inline void expect_same(const HostData& got, const HostData& want, double tolera
     if (a == b || (std::isnan(a) && std::isnan(b))) {
       continue;
     }
-    ASSERT_LE(std::fabs(a - b), tolerance * std::fmax(1, std::fabs(b))) << "element " << i << ": " << a
-                                                                       << ", expected " << b;
+    ASSERT_LE(std::fabs(a - b), tolerance * std::fmax(1, std::fabs(b)))
+        << "element " << i << ": " << a << ", expected " << b;
   }
 }
 

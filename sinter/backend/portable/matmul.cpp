@@ -24,7 +24,8 @@ constexpr std::int64_t serial_limit = std::int64_t{64} * 64 * 64;
 class Scratch {
  public:
   explicit Scratch(std::size_t bytes)
-      : bytes_(bytes), block_(bytes <= sizeof(small_) ? small_ : MemoryPool::host().allocate(bytes)) {}
+      : bytes_(bytes),
+        block_(bytes <= sizeof(small_) ? small_ : MemoryPool::host().allocate(bytes)) {}
   Scratch(const Scratch&) = delete;
   Scratch& operator=(const Scratch&) = delete;
   ~Scratch() {
@@ -40,9 +41,15 @@ class Scratch {
   void* block_;
 };
 
-std::size_t scratch_bytes(const Gemm<float>& g) { return kernels().gemm_f32_scratch_bytes(g.m, g.n, g.k); }
-std::size_t scratch_bytes(const Gemm<double>& g) { return kernels().gemm_f64_scratch_bytes(g.m, g.n, g.k); }
-std::size_t scratch_bytes(const GemmI8& g) { return kernels().gemm_i8_scratch_bytes(g.m, g.n, g.k); }
+std::size_t scratch_bytes(const Gemm<float>& g) {
+  return kernels().gemm_f32_scratch_bytes(g.m, g.n, g.k);
+}
+std::size_t scratch_bytes(const Gemm<double>& g) {
+  return kernels().gemm_f64_scratch_bytes(g.m, g.n, g.k);
+}
+std::size_t scratch_bytes(const GemmI8& g) {
+  return kernels().gemm_i8_scratch_bytes(g.m, g.n, g.k);
+}
 void run_kernel(const Gemm<float>& g, void* scratch) { kernels().gemm_f32(g, scratch); }
 void run_kernel(const Gemm<double>& g, void* scratch) { kernels().gemm_f64(g, scratch); }
 void run_kernel(const GemmI8& g, void* scratch) { kernels().gemm_i8(g, scratch); }
@@ -157,7 +164,8 @@ void multiply(const Plan& plan, const A* a, const A* b, C* c) {
     grid = sinter::portable::gemm_grid(plan.m, plan.n, batches == 1 ? threads : 2 * threads);
   }
   const std::int64_t pieces = grid.rows * grid.cols;
-  const std::int64_t grain = std::max<std::int64_t>(1, serial_limit / std::max<std::int64_t>(work, 1));
+  const std::int64_t grain =
+      std::max<std::int64_t>(1, serial_limit / std::max<std::int64_t>(work, 1));
   parallel_for(batches * pieces, pieces > 1 ? 1 : grain, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t task = begin; task < end; ++task) {
       G g = product_at<G>(plan, a, b, c, task / pieces);
@@ -171,7 +179,8 @@ void multiply(const Plan& plan, const A* a, const A* b, C* c) {
 }
 
 // Integers other than i8: 64-bit sums that wrap; the result keeps the low bits.
-void multiply_integers(const Plan& plan, const std::int64_t* a, const std::int64_t* b, std::int64_t* c) {
+void multiply_integers(const Plan& plan, const std::int64_t* a, const std::int64_t* b,
+                       std::int64_t* c) {
   const std::int64_t batches = plan.batches();
   const std::int64_t grain =
       std::max<std::int64_t>(1, parallel_grain / std::max<std::int64_t>(1, plan.n * plan.k));
@@ -201,8 +210,9 @@ void run_matmul(Backend& backend, const OpCall& call, Outputs& outputs) {
   const bool bytes = call.inputs[0].dtype() == DType::i8 && call.inputs[1].dtype() == DType::i8;
   // Half types compute in f32, integers in 64 bits.
   const DType dtype = bytes ? DType::i8
-                      : carried_of(spec.dtype) == Carried::u64 ? DType::i64
-                                                               : dtype_of_carried(carried_of(spec.dtype));
+                      : carried_of(spec.dtype) == Carried::u64
+                          ? DType::i64
+                          : dtype_of_carried(carried_of(spec.dtype));
   const Value a = in_dtype(call.inputs[0], dtype);
   const Value b = in_dtype(call.inputs[1], dtype);
   const Plan plan = make_plan(host(a), host(b), spec.shape);
@@ -218,8 +228,8 @@ void run_matmul(Backend& backend, const OpCall& call, Outputs& outputs) {
                              c.data_as<double>());
       break;
     case DType::i8:
-      multiply<GemmI8>(plan, host(a).data_as<const std::int8_t>(), host(b).data_as<const std::int8_t>(),
-                       c.data_as<std::int32_t>());
+      multiply<GemmI8>(plan, host(a).data_as<const std::int8_t>(),
+                       host(b).data_as<const std::int8_t>(), c.data_as<std::int32_t>());
       break;
     default:
       multiply_integers(plan, host(a).data_as<const std::int64_t>(),

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Matrix products of the portable backend against the reference, over shapes, batches, layouts and dtypes.
+// Matrix products of the portable backend against the reference, over shapes, batches, layouts and
+// dtypes.
 #include "sinter/backend/portable/layouts_test.hpp"
 
 namespace sinter::backend::testing {
 namespace {
 
-Value ones(const Shape& shape, DType dtype = DType::f32) { return ops::full(portable(), shape, 1, dtype); }
+Value ones(const Shape& shape, DType dtype = DType::f32) {
+  return ops::full(portable(), shape, 1, dtype);
+}
 
 void expect_all(const Value& x, double want) {
   for (const double value : read(x).to_doubles()) {
@@ -19,12 +22,12 @@ TEST(PortableMatmul, AgreesWithReferenceInShapesAndLayouts) {
     Shape b;
   };
   for (const Case& shapes :
-       {Case{{4, 4}, {4, 4}}, Case{{1, 30}, {30, 17}}, Case{{19, 30}, {30, 1}}, Case{{1, 1}, {1, 1}},
-        Case{{65, 70}, {70, 33}}, Case{{2, 3, 9, 8}, {8, 5}}, Case{{2, 3, 9, 8}, {3, 8, 5}},
-        Case{{2, 1, 9, 8}, {1, 3, 8, 5}}, Case{{8, 9}, {4, 9, 3}}, Case{{5, 1, 7}, {7, 6}},
-        Case{{3, 40, 60}, {3, 60, 50}}}) {
-    for (const DType dtype : {DType::f32, DType::f64, DType::f16, DType::bf16, DType::i64, DType::i32,
-                              DType::u8}) {
+       {Case{{4, 4}, {4, 4}}, Case{{1, 30}, {30, 17}}, Case{{19, 30}, {30, 1}},
+        Case{{1, 1}, {1, 1}}, Case{{65, 70}, {70, 33}}, Case{{2, 3, 9, 8}, {8, 5}},
+        Case{{2, 3, 9, 8}, {3, 8, 5}}, Case{{2, 1, 9, 8}, {1, 3, 8, 5}}, Case{{8, 9}, {4, 9, 3}},
+        Case{{5, 1, 7}, {7, 6}}, Case{{3, 40, 60}, {3, 60, 50}}}) {
+    for (const DType dtype :
+         {DType::f32, DType::f64, DType::f16, DType::bf16, DType::i64, DType::i32, DType::u8}) {
       const double low = is_unsigned(dtype) ? 0 : -2;
       const HostData a = numbers(shapes.a, dtype, low, 3, 1);
       const HostData b = numbers(shapes.b, dtype, low, 3, 2);
@@ -32,9 +35,11 @@ TEST(PortableMatmul, AgreesWithReferenceInShapesAndLayouts) {
       for (const Lay left : all_layouts) {
         for (const Lay right : {Lay::dense, Lay::transposed, Lay::stepped, Lay::flipped}) {
           SCOPED_TRACE(shapes.a.str() + shapes.b.str() + std::string(name_of(dtype)) +
-                       std::to_string(static_cast<int>(left)) + std::to_string(static_cast<int>(right)));
-          expect_same(read(ops::matmul(laid_out(portable(), a, left), laid_out(portable(), b, right))),
-                      want, 10 * rounding(dtype));
+                       std::to_string(static_cast<int>(left)) +
+                       std::to_string(static_cast<int>(right)));
+          expect_same(
+              read(ops::matmul(laid_out(portable(), a, left), laid_out(portable(), b, right))),
+              want, 10 * rounding(dtype));
         }
       }
     }

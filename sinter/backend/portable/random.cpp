@@ -40,7 +40,8 @@ std::uint64_t wide_at(const std::uint32_t* words, std::int64_t i) {
   return std::uint64_t{words[2 * i + 1]} << 32 | words[2 * i];
 }
 
-// Calls `make(position in the tensor, count, buffer)` for blocks; it returns `count` carried elements.
+// Calls `make(position in the tensor, count, buffer)` for blocks; it returns `count` carried
+// elements.
 template <class F>
 void in_blocks(const Value& out, Carried carried, F&& make) {
   const auto size = static_cast<std::int64_t>(sinter::size_of(out.dtype()));
@@ -59,20 +60,24 @@ void in_blocks(const Value& out, Carried carried, F&& make) {
 void uniform(const ops::Random& op, const Value& out) {
   const UniformRange range(op.distribution, op.dtype);
   if (op.dtype == DType::f64) {
-    return in_blocks(out, Carried::f64, [&](std::int64_t at, std::int64_t n, Words& words, BlockBuffer& to) {
-      const std::uint32_t* bits = words.wide(op.key.seed, op.key.offset + static_cast<std::uint64_t>(at), n);
-      auto* block = reinterpret_cast<double*>(to.data());
-      for (std::int64_t i = 0; i < n; ++i) {
-        block[i] = range.at(wide_at(bits, i));
-      }
-      return static_cast<const void*>(block);
-    });
+    return in_blocks(
+        out, Carried::f64, [&](std::int64_t at, std::int64_t n, Words& words, BlockBuffer& to) {
+          const std::uint32_t* bits =
+              words.wide(op.key.seed, op.key.offset + static_cast<std::uint64_t>(at), n);
+          auto* block = reinterpret_cast<double*>(to.data());
+          for (std::int64_t i = 0; i < n; ++i) {
+            block[i] = range.at(wide_at(bits, i));
+          }
+          return static_cast<const void*>(block);
+        });
   }
   in_blocks(out, Carried::f32, [&](std::int64_t at, std::int64_t n, Words& words, BlockBuffer& to) {
-    const std::uint32_t* bits = words.narrow(op.key.seed, op.key.offset + static_cast<std::uint64_t>(at), n);
+    const std::uint32_t* bits =
+        words.narrow(op.key.seed, op.key.offset + static_cast<std::uint64_t>(at), n);
     auto* block = reinterpret_cast<float*>(to.data());
-    kernels().random().uniform_f32(bits, static_cast<float>(range.low), static_cast<float>(range.width),
-                                   static_cast<float>(range.last), block, n);
+    kernels().random().uniform_f32(bits, static_cast<float>(range.low),
+                                   static_cast<float>(range.width), static_cast<float>(range.last),
+                                   block, n);
     return static_cast<const void*>(block);
   });
 }
@@ -82,18 +87,20 @@ void normal(const ops::Random& op, const Value& out) {
   const double mean = op.distribution.a;
   const double deviation = op.distribution.b;
   if (op.dtype == DType::f64) {
-    return in_blocks(out, Carried::f64, [&](std::int64_t at, std::int64_t n, Words&, BlockBuffer& to) {
-      auto* block = reinterpret_cast<double*>(to.data());
-      for (std::int64_t i = 0; i < n; ++i) {
-        const std::uint64_t position = op.key.offset + static_cast<std::uint64_t>(at + i);
-        const philox::Block b = philox::stream_block(op.key.seed, position / 2, philox::Width::bits64);
-        const double u = philox::unit_above_zero(wide_at(b.words, 0));
-        const double angle = 2 * std::numbers::pi * philox::unit(wide_at(b.words, 1));
-        const double point = position % 2 ? std::sin(angle) : std::cos(angle);
-        block[i] = mean + deviation * (std::sqrt(-2 * std::log(u)) * point);
-      }
-      return static_cast<const void*>(block);
-    });
+    return in_blocks(
+        out, Carried::f64, [&](std::int64_t at, std::int64_t n, Words&, BlockBuffer& to) {
+          auto* block = reinterpret_cast<double*>(to.data());
+          for (std::int64_t i = 0; i < n; ++i) {
+            const std::uint64_t position = op.key.offset + static_cast<std::uint64_t>(at + i);
+            const philox::Block b =
+                philox::stream_block(op.key.seed, position / 2, philox::Width::bits64);
+            const double u = philox::unit_above_zero(wide_at(b.words, 0));
+            const double angle = 2 * std::numbers::pi * philox::unit(wide_at(b.words, 1));
+            const double point = position % 2 ? std::sin(angle) : std::cos(angle);
+            block[i] = mean + deviation * (std::sqrt(-2 * std::log(u)) * point);
+          }
+          return static_cast<const void*>(block);
+        });
   }
   in_blocks(out, Carried::f32, [&](std::int64_t at, std::int64_t n, Words& words, BlockBuffer& to) {
     const std::uint64_t begin = op.key.offset + static_cast<std::uint64_t>(at);
@@ -101,7 +108,8 @@ void normal(const ops::Random& op, const Value& out) {
     const std::int64_t even = (n + skip + 1) / 2 * 2;
     const std::uint32_t* bits = words.narrow(op.key.seed, begin - begin % 2, even);
     auto* block = reinterpret_cast<float*>(to.data());
-    kernels().random().normal_f32(bits, static_cast<float>(mean), static_cast<float>(deviation), block, even);
+    kernels().random().normal_f32(bits, static_cast<float>(mean), static_cast<float>(deviation),
+                                  block, even);
     return static_cast<const void*>(block + skip);
   });
 }
@@ -160,12 +168,18 @@ void run_random(Backend& backend, const OpCall& call, Outputs& outputs) {
   const auto& op = call.as<ops::Random>();
   Value out = allocate(backend, call.outputs[0]);
   switch (op.distribution.kind) {
-    case RandomKind::uniform: uniform(op, out); break;
-    case RandomKind::normal: normal(op, out); break;
+    case RandomKind::uniform:
+      uniform(op, out);
+      break;
+    case RandomKind::normal:
+      normal(op, out);
+      break;
     case RandomKind::bernoulli:
       op.dtype == DType::boolean ? coins(op, out) : integers(op, out);
       break;
-    case RandomKind::randint: integers(op, out); break;
+    case RandomKind::randint:
+      integers(op, out);
+      break;
   }
   outputs.push_back(std::move(out));
 }
@@ -183,13 +197,15 @@ void run_dropout(Backend& backend, const OpCall& call, Outputs& outputs) {
       std::memset(to.data(), 0, static_cast<std::size_t>(n) * 8);
       return static_cast<const void*>(to.data());
     }
-    const std::uint32_t* bits = words.narrow(op.key.seed, op.key.offset + static_cast<std::uint64_t>(at), n);
+    const std::uint32_t* bits =
+        words.narrow(op.key.seed, op.key.offset + static_cast<std::uint64_t>(at), n);
     BlockBuffer source;
     input.prepare(source, n);
     const void* from = input.fetch(at, n, source);
     if (carried == Carried::f32) {
-      kernels().random().dropout_f32(bits, static_cast<std::uint32_t>(threshold), static_cast<float>(scale),
-                                     static_cast<const float*>(from), reinterpret_cast<float*>(to.data()), n);
+      kernels().random().dropout_f32(bits, static_cast<std::uint32_t>(threshold),
+                                     static_cast<float>(scale), static_cast<const float*>(from),
+                                     reinterpret_cast<float*>(to.data()), n);
     } else {
       auto* block = reinterpret_cast<double*>(to.data());
       for (std::int64_t i = 0; i < n; ++i) {

@@ -51,7 +51,7 @@ struct Axes {
   std::int64_t out_offset(std::int64_t at) const { return offset(at, &Axis::out); }
 
  private:
-  std::int64_t offset(std::int64_t at, std::int64_t Axis::*stride) const {
+  std::int64_t offset(std::int64_t at, std::int64_t Axis::* stride) const {
     if (rank == 1) {
       return at * (axis[0].*stride);
     }
@@ -82,12 +82,18 @@ struct Plan {
 
 Fold fold_of(const OpDef& def) {
   switch (static_cast<OpCode>(def.code)) {
-    case OpCode::prod: return Fold::prod;
-    case OpCode::max: return Fold::max;
-    case OpCode::min: return Fold::min;
-    case OpCode::any: return Fold::any;
-    case OpCode::all: return Fold::all;
-    default: return Fold::sum;
+    case OpCode::prod:
+      return Fold::prod;
+    case OpCode::max:
+      return Fold::max;
+    case OpCode::min:
+      return Fold::min;
+    case OpCode::any:
+      return Fold::any;
+    case OpCode::all:
+      return Fold::all;
+    default:
+      return Fold::sum;
   }
 }
 
@@ -95,22 +101,32 @@ template <class A>
 A neutral(Fold fold) {
   switch (fold) {
     case Fold::prod:
-    case Fold::all: return A(1);
-    case Fold::max: return ops::Max::init<A>();
-    case Fold::min: return ops::Min::init<A>();
-    default: return A(0);
+    case Fold::all:
+      return A(1);
+    case Fold::max:
+      return ops::Max::init<A>();
+    case Fold::min:
+      return ops::Min::init<A>();
+    default:
+      return A(0);
   }
 }
 
 template <class A>
 A combine(Fold fold, A a, A b) {
   switch (fold) {
-    case Fold::sum: return a + b;
-    case Fold::prod: return a * b;
-    case Fold::max: return ops::Max::combine(a, b);
-    case Fold::min: return ops::Min::combine(a, b);
-    case Fold::any: return ops::Any::combine(a, b);
-    default: return ops::All::combine(a, b);
+    case Fold::sum:
+      return a + b;
+    case Fold::prod:
+      return a * b;
+    case Fold::max:
+      return ops::Max::combine(a, b);
+    case Fold::min:
+      return ops::Min::combine(a, b);
+    case Fold::any:
+      return ops::Any::combine(a, b);
+    default:
+      return ops::All::combine(a, b);
   }
 }
 
@@ -174,7 +190,8 @@ void choose_vector(Plan& plan, const Axes& kept, const Axes& folded) {
   if (!near_folded) {
     plan.by_columns = near_kept != nullptr;
   } else if (near_kept) {
-    const bool folded_first = near_kept->in == 0 || (near_folded->in != 0 && near_folded->in < near_kept->in);
+    const bool folded_first =
+        near_kept->in == 0 || (near_folded->in != 0 && near_folded->in < near_kept->in);
     plan.by_columns = folded_first ? near_folded->size < 16 && near_kept->size >= 16
                                    : near_kept->size >= 8 || near_folded->size < 64;
   }
@@ -194,10 +211,11 @@ constexpr Carried carried_of_sum() {
                                            : Carried::u64;
 }
 
-// Puts `n` (at most `block_elements`) results, `stride` apart from `offset` on, into the output; `values`
-// are spent.
+// Puts `n` (at most `block_elements`) results, `stride` apart from `offset` on, into the output;
+// `values` are spent.
 template <class A>
-void put_results(const Plan& plan, A* values, std::int64_t n, std::int64_t offset, std::int64_t stride) {
+void put_results(const Plan& plan, A* values, std::int64_t n, std::int64_t offset,
+                 std::int64_t stride) {
   if (plan.mean) {
     for (std::int64_t i = 0; i < n; ++i) {
       values[i] /= static_cast<A>(plan.reduced_count);
@@ -253,16 +271,23 @@ void combine_all(Fold fold, A* to, const T* from, std::int64_t n) {
     }
   };
   switch (fold) {
-    case Fold::sum: return run(std::integral_constant<Fold, Fold::sum>{});
-    case Fold::prod: return run(std::integral_constant<Fold, Fold::prod>{});
-    case Fold::max: return run(std::integral_constant<Fold, Fold::max>{});
-    case Fold::min: return run(std::integral_constant<Fold, Fold::min>{});
-    case Fold::any: return run(std::integral_constant<Fold, Fold::any>{});
-    case Fold::all: return run(std::integral_constant<Fold, Fold::all>{});
+    case Fold::sum:
+      return run(std::integral_constant<Fold, Fold::sum>{});
+    case Fold::prod:
+      return run(std::integral_constant<Fold, Fold::prod>{});
+    case Fold::max:
+      return run(std::integral_constant<Fold, Fold::max>{});
+    case Fold::min:
+      return run(std::integral_constant<Fold, Fold::min>{});
+    case Fold::any:
+      return run(std::integral_constant<Fold, Fold::any>{});
+    case Fold::all:
+      return run(std::integral_constant<Fold, Fold::all>{});
   }
 }
 
-// `n` (at most `block_elements`, unless they lie as kernels want them) elements along the vector axis.
+// `n` (at most `block_elements`, unless they lie as kernels want them) elements along the vector
+// axis.
 const void* fetch(const Plan& plan, std::int64_t offset, std::int64_t n, BlockBuffer& buffer) {
   const std::byte* from = plan.data + offset * plan.element;
   if (plan.vector.in == 1) {
@@ -346,8 +371,10 @@ void fold_columns(const Plan& plan, std::int64_t base, std::int64_t begin, std::
       kernels().reduce().columns[static_cast<int>(plan.carried)][static_cast<int>(plan.fold)];
   const auto width = static_cast<std::size_t>(n);
   const bool in_place = direct(plan);
-  const std::int64_t inner = plan.reduced.rank > 0 ? plan.reduced.axis[plan.reduced.rank - 1].size : 1;
-  const std::int64_t stride = plan.reduced.rank > 0 ? plan.reduced.axis[plan.reduced.rank - 1].in : 0;
+  const std::int64_t inner =
+      plan.reduced.rank > 0 ? plan.reduced.axis[plan.reduced.rank - 1].size : 1;
+  const std::int64_t stride =
+      plan.reduced.rank > 0 ? plan.reduced.axis[plan.reduced.rank - 1].in : 0;
   BlockBuffer gathered[8];
   constexpr std::int64_t buffer_stride = sizeof(BlockBuffer) / sizeof(T);
   T part[block_elements];
@@ -359,7 +386,8 @@ void fold_columns(const Plan& plan, std::int64_t base, std::int64_t begin, std::
       const std::int64_t offset = base + plan.reduced.in_offset(row);
       if (in_place) {
         const std::int64_t rows = std::min(last - row, inner - row % inner);
-        kernel(plan.data + offset * plan.element, stride, static_cast<std::size_t>(rows), width, part);
+        kernel(plan.data + offset * plan.element, stride, static_cast<std::size_t>(rows), width,
+               part);
         row += rows;
         continue;
       }
@@ -395,12 +423,13 @@ void run_columns(const Plan& plan) {
   const auto fold = [&](std::int64_t task, std::int64_t piece, Acc<T>* acc) {
     const std::int64_t base =
         plan.kept.in_offset(task / chunks) + task % chunks * block_elements * plan.vector.in;
-    fold_columns<T>(plan, base, rows * piece / pieces, rows * (piece + 1) / pieces, columns_of(task), acc);
+    fold_columns<T>(plan, base, rows * piece / pieces, rows * (piece + 1) / pieces,
+                    columns_of(task), acc);
   };
   const auto finish = [&](std::int64_t task, Acc<T>* acc) {
     const std::int64_t first = task % chunks * block_elements;
-    put_results(plan, acc, columns_of(task), plan.kept.out_offset(task / chunks) + first * plan.vector.out,
-                plan.vector.out);
+    put_results(plan, acc, columns_of(task),
+                plan.kept.out_offset(task / chunks) + first * plan.vector.out, plan.vector.out);
   };
   if (pieces == 1) {
     const std::int64_t grain = std::max<std::int64_t>(1, 2 * parallel_grain / (rows * width));
@@ -472,10 +501,18 @@ void run_reduce(Backend& backend, const OpCall& call, Outputs& outputs) {
   lay_out(plan, x, reduced, kept, folded);
   choose_vector(plan, kept, folded);
   switch (plan.carried) {
-    case Carried::f32: run<float>(plan); break;
-    case Carried::f64: run<double>(plan); break;
-    case Carried::i64: run<std::int64_t>(plan); break;
-    case Carried::u64: run<std::uint64_t>(plan); break;
+    case Carried::f32:
+      run<float>(plan);
+      break;
+    case Carried::f64:
+      run<double>(plan);
+      break;
+    case Carried::i64:
+      run<std::int64_t>(plan);
+      break;
+    case Carried::u64:
+      run<std::uint64_t>(plan);
+      break;
   }
   outputs.push_back(std::move(result));
 }

@@ -9,7 +9,8 @@ namespace sinter::backend::testing {
 namespace {
 
 using Reduction = Value (*)(const Value&, const Dims&, bool, SourceLoc);
-constexpr Reduction reductions[] = {ops::sum, ops::prod, ops::mean, ops::max, ops::min, ops::any, ops::all};
+constexpr Reduction reductions[] = {ops::sum, ops::prod, ops::mean, ops::max,
+                                    ops::min, ops::any,  ops::all};
 
 HostData reduce(Reduction f, const Value& x, const Dims& dims, bool keep = false) {
   return read(f(x, dims, keep, SourceLoc::current()));
@@ -17,9 +18,11 @@ HostData reduce(Reduction f, const Value& x, const Dims& dims, bool keep = false
 
 TEST(PortableReduce, AgreesWithReferenceOverAllDimsAndLayouts) {
   const Shape shape{5, 37, 2, 18};
-  for (const DType dtype : {DType::f32, DType::f64, DType::f16, DType::i32, DType::u8, DType::boolean}) {
-    const HostData x = dtype == DType::boolean ? numbers(shape, dtype, 0, 2)
-                                               : numbers(shape, dtype, is_unsigned(dtype) ? 0 : -1.2, 1.4);
+  for (const DType dtype :
+       {DType::f32, DType::f64, DType::f16, DType::i32, DType::u8, DType::boolean}) {
+    const HostData x = dtype == DType::boolean
+                           ? numbers(shape, dtype, 0, 2)
+                           : numbers(shape, dtype, is_unsigned(dtype) ? 0 : -1.2, 1.4);
     for (const Reduction f : reductions) {
       if ((f == ops::mean && !is_floating(dtype)) ||
           ((f == ops::max || f == ops::min) && dtype == DType::boolean)) {
@@ -39,7 +42,8 @@ TEST(PortableReduce, AgreesWithReferenceOverAllDimsAndLayouts) {
 }
 
 TEST(PortableReduce, AgreesWithReferenceOnLongAndThinShapes) {
-  for (const Shape& shape : {Shape{3, 70000}, Shape{70000, 3}, Shape{1200, 700}, Shape{2, 300, 600}}) {
+  for (const Shape& shape :
+       {Shape{3, 70000}, Shape{70000, 3}, Shape{1200, 700}, Shape{2, 300, 600}}) {
     const HostData x = numbers(shape, DType::f32, -1, 1);
     for (int dim = 0; dim < shape.rank(); ++dim) {
       for (const Reduction f : {Reduction{ops::sum}, Reduction{ops::max}}) {
@@ -116,8 +120,8 @@ TEST(Cases, RED_04_no_elements) {
 TEST(Cases, RED_06_mean) {
   const Value x = ops::full(portable(), {1000}, 1000, DType::f16);
   EXPECT_EQ(reduce(ops::mean, x, {}).at(0), 1000);
-  const Value y = ops::permute(ops::reshape(ops::arange(portable(), 0, 1, 1024, DType::f32), {2, 2, 256}),
-                               {1, 2, 0});
+  const Value y = ops::permute(
+      ops::reshape(ops::arange(portable(), 0, 1, 1024, DType::f32), {2, 2, 256}), {1, 2, 0});
   const Value mean = ops::mean(ops::mean(y, {0}), {0});
   EXPECT_EQ(read(mean), HostData(Shape({2}), {255.5f, 767.5f}));
 }
@@ -174,7 +178,8 @@ TEST(Cases, RED_20_ones) {
 TEST(Cases, OPS_08_truth) {
   const auto value = [](double x) { return portable().from_data(HostData(Shape{1}, {x})); };
   EXPECT_EQ(reduce(ops::any, value(-0.0), {}).int_at(0), 0);
-  EXPECT_EQ(reduce(ops::all, portable().from_data(HostData(Shape{2}, {-0.0, 1.0})), {}).int_at(0), 0);
+  EXPECT_EQ(reduce(ops::all, portable().from_data(HostData(Shape{2}, {-0.0, 1.0})), {}).int_at(0),
+            0);
   EXPECT_EQ(reduce(ops::any, value(NAN), {}).int_at(0), 1);
 }
 

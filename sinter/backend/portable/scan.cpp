@@ -27,7 +27,8 @@ struct Split {
 
 constexpr std::int64_t columns_at_once = 1024;
 
-// Calls `body(first element, columns)` for every group of at most `columns_at_once` neighbouring columns.
+// Calls `body(first element, columns)` for every group of at most `columns_at_once` neighbouring
+// columns.
 template <class F>
 void over_columns(const Split& s, F&& body) {
   if (s.length == 0) {
@@ -115,10 +116,14 @@ void extreme(const Split& s, const T* x, T* y, std::int64_t* indices) {
 template <class F>
 void with_carried(Carried carried, F&& f) {
   switch (carried) {
-    case Carried::f32: return f.template operator()<float>();
-    case Carried::f64: return f.template operator()<double>();
-    case Carried::i64: return f.template operator()<std::int64_t>();
-    case Carried::u64: return f.template operator()<std::uint64_t>();
+    case Carried::f32:
+      return f.template operator()<float>();
+    case Carried::f64:
+      return f.template operator()<double>();
+    case Carried::i64:
+      return f.template operator()<std::int64_t>();
+    case Carried::u64:
+      return f.template operator()<std::uint64_t>();
   }
 }
 

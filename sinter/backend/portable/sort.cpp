@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Order along a dim. Elements become unsigned keys that compare as the elements should; keys of up to 32
-// bits are sorted together with their positions as one number, long rows by radix.
+// Order along a dim. Elements become unsigned keys that compare as the elements should; keys of up
+// to 32 bits are sorted together with their positions as one number, long rows by radix.
 #include <algorithm>
 #include <bit>
 #include <limits>
@@ -31,7 +31,8 @@ struct Rows {
 
 enum class Nan { first, last };
 
-// A number that is smaller the earlier `x` comes. Equal elements have equal keys, -0 and 0 among them.
+// A number that is smaller the earlier `x` comes. Equal elements have equal keys, -0 and 0 among
+// them.
 template <class T>
 auto key_of(T x, bool descending, Nan nan) {
   if constexpr (std::is_floating_point_v<T>) {
@@ -152,12 +153,18 @@ void rank_rows(const Rows& r, const T* x, std::int64_t wanted, bool descending, 
 template <class F>
 void with_sortable(DType dtype, F&& f) {
   switch (dtype) {
-    case DType::f64: return f.template operator()<double>();
-    case DType::i64: return f.template operator()<std::int64_t>();
-    case DType::i32: return f.template operator()<std::int32_t>();
-    case DType::u64: return f.template operator()<std::uint64_t>();
-    case DType::u32: return f.template operator()<std::uint32_t>();
-    default: return f.template operator()<float>();  // exact for all narrower types
+    case DType::f64:
+      return f.template operator()<double>();
+    case DType::i64:
+      return f.template operator()<std::int64_t>();
+    case DType::i32:
+      return f.template operator()<std::int32_t>();
+    case DType::u64:
+      return f.template operator()<std::uint64_t>();
+    case DType::u32:
+      return f.template operator()<std::uint32_t>();
+    default:
+      return f.template operator()<float>();  // exact for all narrower types
   }
 }
 
@@ -172,8 +179,8 @@ void run_ranked(Backend& backend, const OpCall& call, Outputs& outputs, std::int
   with_sortable(x.dtype(), [&]<class T>() {
     const Value from = x.dtype() == dtype_of<T> ? densely(x) : converted(x, dtype_of<T>);
     values = allocate(backend, spec.shape, dtype_of<T>);
-    rank_rows(rows, host(from).data_as<T>(), spec.shape[dim], descending, nan, host(values).data_as<T>(),
-              host(indices).data_as<std::int64_t>());
+    rank_rows(rows, host(from).data_as<T>(), spec.shape[dim], descending, nan,
+              host(values).data_as<T>(), host(indices).data_as<std::int64_t>());
   });
   outputs.push_back(values.dtype() == spec.dtype ? values : converted(values, spec.dtype));
   outputs.push_back(std::move(indices));
@@ -191,8 +198,8 @@ void run_topk(Backend& backend, const OpCall& call, Outputs& outputs) {
 constexpr std::int64_t columns_at_once = 1024;
 
 template <class T>
-void find_extremes(const sinter::portable::ArgKernels<T>& kernel, const Rows& r, const T* x, bool largest,
-                   std::int64_t* out) {
+void find_extremes(const sinter::portable::ArgKernels<T>& kernel, const Rows& r, const T* x,
+                   bool largest, std::int64_t* out) {
   if (r.inner == 1) {
     return parallel_for(r.outer, parallel_grain / (r.length + 1) + 1,
                         [&](std::int64_t begin, std::int64_t end) {

@@ -11,7 +11,8 @@ void fill(Backend& backend, const OpCall& call, Outputs& outputs) {
   const auto& op = call.as<ops::Fill>();
   const auto count = static_cast<std::size_t>(num_elements(op.shape));
   if (op.value.kind == Kind::floating) {
-    outputs.push_back(write_as(backend, call.outputs[0], std::vector<double>(count, op.value.floating)));
+    outputs.push_back(
+        write_as(backend, call.outputs[0], std::vector<double>(count, op.value.floating)));
   } else {
     outputs.push_back(
         write_as(backend, call.outputs[0], std::vector<std::int64_t>(count, op.value.integer)));
@@ -38,7 +39,8 @@ void arange(Backend& backend, const OpCall& call, Outputs& outputs) {
 void cast(Backend& backend, const OpCall& call, Outputs& outputs) {
   const Value& x = call.inputs[0];
   Value out = allocate(backend, call.outputs[0]);
-  convert_elements(host(dense(x)).data(), x.dtype(), host(out).data(), out.dtype(), x.num_elements());
+  convert_elements(host(dense(x)).data(), x.dtype(), host(out).data(), out.dtype(),
+                   x.num_elements());
   outputs.push_back(out);
 }
 
@@ -66,7 +68,8 @@ Value assign(Backend& backend, const OpCall& call) {
 }
 
 void slice_assign(Backend& backend, const OpCall& call, Outputs& outputs) {
-  with_carrier(call.inputs[0].dtype(), [&]<class T>() { outputs.push_back(assign<T>(backend, call)); });
+  with_carrier(call.inputs[0].dtype(),
+               [&]<class T>() { outputs.push_back(assign<T>(backend, call)); });
 }
 
 }  // namespace

@@ -16,7 +16,8 @@ BlockFunction function_of(const ElementwiseRow& row) {
   }
 }
 
-// The dtype in which the inputs meet: computing happens there, not in the result's (which may be bool).
+// The dtype in which the inputs meet: computing happens there, not in the result's (which may be
+// bool).
 DType common_dtype(const OpCall& call) {
   DType dtype = call.inputs.back().dtype();
   for (const Value& input : call.inputs) {
@@ -53,7 +54,8 @@ Value evaluate(Backend& backend, const OpCall& call) {
 }  // namespace
 
 void run_elementwise(Backend& backend, const OpCall& call, Outputs& outputs) {
-  with_carrier(common_dtype(call), [&]<class T>() { outputs.push_back(evaluate<T>(backend, call)); });
+  with_carrier(common_dtype(call),
+               [&]<class T>() { outputs.push_back(evaluate<T>(backend, call)); });
 }
 
 }  // namespace sinter::backend::reference

@@ -70,11 +70,16 @@ void for_each_gathered_nd(const OpCall& call, F&& f) {
 template <class T>
 T updated(T old, T value, IndexUpdate update) {
   switch (update) {
-    case IndexUpdate::assign: return value;
-    case IndexUpdate::add: return static_cast<T>(old + value);
-    case IndexUpdate::mul: return static_cast<T>(old * value);
-    case IndexUpdate::min: return old != old || old < value ? old : value;
-    case IndexUpdate::max: break;
+    case IndexUpdate::assign:
+      return value;
+    case IndexUpdate::add:
+      return static_cast<T>(old + value);
+    case IndexUpdate::mul:
+      return static_cast<T>(old * value);
+    case IndexUpdate::min:
+      return old != old || old < value ? old : value;
+    case IndexUpdate::max:
+      break;
   }
   return old != old || old > value ? old : value;
 }
@@ -159,7 +164,8 @@ void embedding_grad(Backend& backend, const OpCall& call, Outputs& outputs) {
     std::vector<T> sums(static_cast<std::size_t>(rows * width));
     for (std::int64_t i = 0; i < index.size(); ++i) {
       for (std::int64_t j = 0; j < width; ++j) {
-        sums[static_cast<std::size_t>(index[i] * width + j)] += g[static_cast<std::size_t>(i * width + j)];
+        sums[static_cast<std::size_t>(index[i] * width + j)] +=
+            g[static_cast<std::size_t>(i * width + j)];
       }
     }
     outputs.push_back(write_as(backend, call.outputs[0], sums));

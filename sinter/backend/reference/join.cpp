@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Joining and padding, element by element.
-#include "sinter/backend/reference/oracle.hpp"
 #include "sinter/ops/join/join.hpp"
+#include "sinter/backend/reference/oracle.hpp"
 
 namespace sinter::backend::reference {
 namespace {
@@ -30,8 +30,8 @@ void pad(Backend& backend, const OpCall& call, Outputs& outputs) {
   const auto& op = call.as<ops::Pad>();
   const Shape& shape = call.outputs[0].shape;
   with_carrier(call.outputs[0].dtype, [&]<class T>() {
-    const T border =
-        std::is_same_v<T, double> ? static_cast<T>(op.value.as_double()) : static_cast<T>(op.value.as_int64());
+    const T border = std::is_same_v<T, double> ? static_cast<T>(op.value.as_double())
+                                               : static_cast<T>(op.value.as_int64());
     std::vector<T> out(static_cast<std::size_t>(num_elements(shape)), border);
     const std::vector<T> x = read_as<T>(call.inputs[0]);
     std::size_t next = 0;

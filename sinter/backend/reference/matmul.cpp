@@ -24,8 +24,7 @@ Value multiply(Backend& backend, const OpCall& call) {
   const std::vector<T> left = broadcast_batch(a);
   const std::vector<T> right = broadcast_batch(b);
   std::vector<T> product(static_cast<std::size_t>(num_elements(shape)));
-  const std::int64_t batches =
-      m * n == 0 ? 0 : static_cast<std::int64_t>(product.size()) / (m * n);
+  const std::int64_t batches = m * n == 0 ? 0 : static_cast<std::int64_t>(product.size()) / (m * n);
   for (std::int64_t batch = 0; batch < batches; ++batch) {
     for (std::int64_t i = 0; i < m; ++i) {
       for (std::int64_t j = 0; j < n; ++j) {
@@ -42,7 +41,8 @@ Value multiply(Backend& backend, const OpCall& call) {
 }
 
 void matmul(Backend& backend, const OpCall& call, Outputs& outputs) {
-  with_carrier(call.outputs[0].dtype, [&]<class T>() { outputs.push_back(multiply<T>(backend, call)); });
+  with_carrier(call.outputs[0].dtype,
+               [&]<class T>() { outputs.push_back(multiply<T>(backend, call)); });
 }
 
 }  // namespace

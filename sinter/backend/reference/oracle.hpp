@@ -8,8 +8,8 @@
 
 namespace sinter::backend::reference {
 
-/// Calls `f.template operator()<T>()` with the carrier of `dtype`: double for floats, int64 for signed
-/// integers and bool, uint64 for unsigned ones.
+/// Calls `f.template operator()<T>()` with the carrier of `dtype`: double for floats, int64 for
+/// signed integers and bool, uint64 for unsigned ones.
 template <class F>
 decltype(auto) with_carrier(DType dtype, F&& f) {
   if (is_floating(dtype)) {
@@ -30,7 +30,8 @@ std::vector<T> read_as(const Value& value) {
   const Value flat = dense(value);
   std::vector<T> out(static_cast<std::size_t>(value.num_elements()));
   if (!out.empty()) {
-    convert_elements(host(flat).data(), value.dtype(), out.data(), carrier_dtype<T>, value.num_elements());
+    convert_elements(host(flat).data(), value.dtype(), out.data(), carrier_dtype<T>,
+                     value.num_elements());
   }
   return out;
 }

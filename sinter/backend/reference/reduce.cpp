@@ -38,8 +38,8 @@ Value fold(Backend& backend, const OpCall& call) {
     acc = formula.combine(acc, elements[next++]);
   });
   if (formula.finish) {
-    const auto count = static_cast<std::int64_t>(
-        results.empty() ? 0 : elements.size() / results.size());
+    const auto count =
+        static_cast<std::int64_t>(results.empty() ? 0 : elements.size() / results.size());
     for (T& acc : results) {
       acc = formula.finish(acc, count);
     }
@@ -50,7 +50,8 @@ Value fold(Backend& backend, const OpCall& call) {
 }  // namespace
 
 void run_reduce(Backend& backend, const OpCall& call, Outputs& outputs) {
-  with_carrier(call.inputs[0].dtype(), [&]<class T>() { outputs.push_back(fold<T>(backend, call)); });
+  with_carrier(call.inputs[0].dtype(),
+               [&]<class T>() { outputs.push_back(fold<T>(backend, call)); });
 }
 
 }  // namespace sinter::backend::reference

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Scans, row by row.
-#include "sinter/backend/reference/oracle.hpp"
 #include "sinter/ops/scan/scan.hpp"
+#include "sinter/backend/reference/oracle.hpp"
 
 namespace sinter::backend::reference {
 namespace {

@@ -34,7 +34,9 @@ Ranking<T> rank_rows(const Value& input, int dim, std::int64_t count, bool desce
   for (std::int64_t row = 0; row < outer * inner; ++row) {
     const std::int64_t o = row / inner;
     const std::int64_t i = row % inner;
-    const auto at = [&](std::int64_t k) { return x[static_cast<std::size_t>((o * length + k) * inner + i)]; };
+    const auto at = [&](std::int64_t k) {
+      return x[static_cast<std::size_t>((o * length + k) * inner + i)];
+    };
     std::iota(order.begin(), order.end(), std::int64_t{0});
     std::stable_sort(order.begin(), order.end(), [&](std::int64_t p, std::int64_t q) {
       const T a = at(p);
@@ -58,7 +60,8 @@ void ranked(Backend& backend, const OpCall& call, Outputs& outputs, std::int64_t
   const Value& x = call.inputs[0];
   const int dim = normalize_dim(attribute, x.rank(), call.def->name);
   with_carrier(x.dtype(), [&]<class T>() {
-    const Ranking<T> ranking = rank_rows<T>(x, dim, count < 0 ? x.size(dim) : count, descending, nan);
+    const Ranking<T> ranking =
+        rank_rows<T>(x, dim, count < 0 ? x.size(dim) : count, descending, nan);
     if (!indices_only) {
       outputs.push_back(write_as(backend, call.outputs[0], ranking.values));
     }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A backend to copy: every function there is to fill in, with what it must do. See docs/adding/backend.md.
+// A backend to copy: every function there is to fill in, with what it must do. See
+// docs/adding/backend.md.
 #include "sinter/backend/stub/stub.hpp"
 
 #include <fmt/format.h>
@@ -15,8 +16,8 @@ class StubBackend final : public Backend {
  public:
   std::string name() const override { return "stub"; }
 
-  // First views (call.def->view), then kernels of its own, then call.def->decompose; outputs must have the
-  // specs in call.outputs.
+  // First views (call.def->view), then kernels of its own, then call.def->decompose; outputs must
+  // have the specs in call.outputs.
   void execute(const OpCall& call, Outputs&) override { unimplemented(call.def->name); }
 
   // True for the ops that execute() has a kernel for; decomposed ones don't count.
@@ -30,7 +31,8 @@ class StubBackend final : public Backend {
 
  private:
   [[noreturn]] static void unimplemented(std::string_view what) {
-    throw UnsupportedError(fmt::format("Stub::{} unimplemented; fill it in, or use another device", what));
+    throw UnsupportedError(
+        fmt::format("Stub::{} unimplemented; fill it in, or use another device", what));
   }
 };
 

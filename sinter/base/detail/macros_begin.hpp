@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Hides macros of other libraries (X11, windows.h, glog) whose names our headers use or may use. Included in pairs
-// with macros_end.hpp, which puts them back; so neither has an include guard.
+// Hides macros of other libraries (X11, windows.h, glog) whose names our headers use or may use.
+// Included in pairs with macros_end.hpp, which puts them back; so neither has an include guard.
 #pragma push_macro("Bool")
 #undef Bool
 #pragma push_macro("None")

@@ -15,8 +15,7 @@ namespace sinter::os {
 namespace {
 
 [[noreturn]] void raise_last(const char* doing, const std::string& path) {
-  raise_io(doing, path,
-           std::error_code(static_cast<int>(GetLastError()), std::system_category()));
+  raise_io(doing, path, std::error_code(static_cast<int>(GetLastError()), std::system_category()));
 }
 
 std::wstring wide(const std::string& text) {

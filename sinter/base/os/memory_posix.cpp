@@ -28,8 +28,8 @@ void* map_pages(std::size_t bytes, std::size_t alignment) noexcept {
   if (wanted < bytes || wanted + extra < wanted) {
     return nullptr;
   }
-  void* start = mmap(nullptr, wanted + extra, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
-                     -1, 0);
+  void* start =
+      mmap(nullptr, wanted + extra, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (start == MAP_FAILED) {
     return nullptr;
   }

@@ -18,8 +18,7 @@ std::optional<std::string> environment(const char* name) {
   SetLastError(ERROR_SUCCESS);
   const DWORD needed = GetEnvironmentVariableA(name, nullptr, 0);
   if (needed == 0) {
-    return GetLastError() == ERROR_ENVVAR_NOT_FOUND ? std::nullopt
-                                                    : std::optional<std::string>("");
+    return GetLastError() == ERROR_ENVVAR_NOT_FOUND ? std::nullopt : std::optional<std::string>("");
   }
   std::string value(needed, '\0');
   value.resize(GetEnvironmentVariableA(name, value.data(), needed));
@@ -52,8 +51,8 @@ double process_cpu_seconds() noexcept {
     return 0;
   }
   const auto seconds = [](const FILETIME& time) {
-    return 1e-7 * static_cast<double>((std::uint64_t{time.dwHighDateTime} << 32) |
-                                      time.dwLowDateTime);
+    return 1e-7 *
+           static_cast<double>((std::uint64_t{time.dwHighDateTime} << 32) | time.dwLowDateTime);
   };
   return seconds(kernel) + seconds(user);
 }

@@ -92,7 +92,9 @@ class AutodiffBackend final : public Backend {
     run(call, outputs, record_call);
   }
 
-  bool supports(const OpDef& def, DType dtype) const override { return inner_.supports(def, dtype); }
+  bool supports(const OpDef& def, DType dtype) const override {
+    return inner_.supports(def, dtype);
+  }
   Value from_data(const HostData& data) override { return wrap(inner_.from_data(data)); }
   Value scalar(Scalar value, DType dtype) override { return wrap(inner_.scalar(value, dtype)); }
   HostData read(const Value& value) override { return inner_.read(tracked(value).inner()); }
@@ -110,7 +112,8 @@ class AutodiffBackend final : public Backend {
     for (std::size_t i = 0; i < call.inputs.size(); ++i) {
       const bool last_handle = (call.donated >> i & 1) != 0 && call.inputs[i].unique();
       donated |= std::uint64_t(last_handle) << i;
-      inner.push_back(last_handle ? tracked(call.inputs[i]).take_inner() : tracked(call.inputs[i]).inner());
+      inner.push_back(last_handle ? tracked(call.inputs[i]).take_inner()
+                                  : tracked(call.inputs[i]).inner());
     }
     const std::span<const Value> inputs(inner.data(), inner.size());
     Ref<Node> node;
@@ -133,8 +136,8 @@ class AutodiffBackend final : public Backend {
         const bool reads = (call.def->saves.outputs >> i & 1) != 0;
         node->saved_outputs.push_back(reads ? save(results[i], slot) : Saved());
       }
-      const bool follow = node && is_floating(results[i].dtype()) &&
-                          (call.def->untracked_outputs >> i & 1) == 0;
+      const bool follow =
+          node && is_floating(results[i].dtype()) && (call.def->untracked_outputs >> i & 1) == 0;
       outputs.push_back(Value(make_ref<TrackedValue>(
           *this, std::move(results[i]), follow ? Edge{node, index} : Edge{}, std::move(slot))));
     }
@@ -190,8 +193,9 @@ Value require_grad(const Value& value) {
         backend.name()));
   }
   if (!is_floating(value.dtype())) {
-    throw GradientError(fmt::format("require_grad: only floating tensors have gradients, this one is {}",
-                                    name_of(value.dtype())));
+    throw GradientError(
+        fmt::format("require_grad: only floating tensors have gradients, this one is {}",
+                    name_of(value.dtype())));
   }
   if (is_tracked(value)) {
     return value;

@@ -41,8 +41,9 @@ class Gradients {
 
 namespace autodiff {
 
-/// A leaf that holds `value`'s elements: gradients are computed for it. `value` lives on an autodiff
-/// backend and is floating; GradientError otherwise. On stacked autodiff every level tracks it.
+/// A leaf that holds `value`'s elements: gradients are computed for it. `value` lives on an
+/// autodiff backend and is floating; GradientError otherwise. On stacked autodiff every level
+/// tracks it.
 [[nodiscard]] Value require_grad(const Value& value);
 /// Operations on `value` are recorded.
 [[nodiscard]] bool is_tracked(const Value& value);
@@ -74,8 +75,9 @@ void register_hook(const Value& value, F function) {
   register_hook(value, Ref<Hook>(new Holder(std::move(function))));
 }
 
-/// Gradients of `root` (of one element unless `seed` is given, which has root's shape and lives under
-/// autodiff) with respect to all leaves it depends on. Throws GradientError when root isn't tracked.
+/// Gradients of `root` (of one element unless `seed` is given, which has root's shape and lives
+/// under autodiff) with respect to all leaves it depends on. Throws GradientError when root isn't
+/// tracked.
 [[nodiscard]] Gradients backward(const Value& root, Value seed = {});
 
 /// While it lives, this thread records nothing.

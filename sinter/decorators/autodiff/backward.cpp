@@ -178,8 +178,8 @@ class Pass {
                 .donated = 0,
                 .where = node.where};
     GradCall grad_call(call, {node.input_specs.data(), node.input_specs.size()},
-                       {saved_outputs.data(), saved_outputs.size()},
-                       {grads.data(), grads.size()}, needed);
+                       {saved_outputs.data(), saved_outputs.size()}, {grads.data(), grads.size()},
+                       needed);
     node.def->backward(grad_call);
     for (std::size_t i = 0; i < node.inputs.size(); ++i) {
       Value& result = grad_call.results()[i];
@@ -219,20 +219,21 @@ class GradientWriter {
 Gradients autodiff::backward(const Value& root, Value seed) {
   if (!is_tracked(root)) {
     throw GradientError(
-        "backward: the tensor depends on nothing that requires a gradient; call require_grad() on an input "
+        "backward: the tensor depends on nothing that requires a gradient; call require_grad() on "
+        "an input "
         "on a device with autodiff");
   }
   if (!seed) {
     if (root.num_elements() != 1) {
-      throw GradientError(
-          fmt::format("backward: a tensor of shape {} needs a seed gradient; reduce it to one element with "
-                      "sum() or mean(), or give one",
-                      root.shape().str()));
+      throw GradientError(fmt::format(
+          "backward: a tensor of shape {} needs a seed gradient; reduce it to one element with "
+          "sum() or mean(), or give one",
+          root.shape().str()));
     }
     seed = ops::full_like(tracked(root).inner(), 1);
   } else if (!(seed.shape() == root.shape())) {
-    throw ShapeError(fmt::format("backward: the seed has shape {}, the tensor {}", seed.shape().str(),
-                                 root.shape().str()));
+    throw ShapeError(fmt::format("backward: the seed has shape {}, the tensor {}",
+                                 seed.shape().str(), root.shape().str()));
   }
   Gradients gradients;
   Pass pass(GradientWriter::map(gradients));

@@ -106,6 +106,8 @@ const Outputs* Recomputed::find(const Recipe& recipe) const {
   return nullptr;
 }
 
-void Recomputed::release_from(int depth) { by_depth_.erase(by_depth_.lower_bound(depth), by_depth_.end()); }
+void Recomputed::release_from(int depth) {
+  by_depth_.erase(by_depth_.lower_bound(depth), by_depth_.end());
+}
 
 }  // namespace sinter::autodiff

@@ -58,9 +58,10 @@ class Slot {
   Value value_;
 };
 
-/// The values one thread keeps under a budget of bytes. When they exceed it, every second one is dropped,
-/// then three of four, and so on: what is kept stays evenly spread, so that computing a dropped value again
-/// never starts far away. (The idea of online checkpointing: Stumm and Walther, 2010.)
+/// The values one thread keeps under a budget of bytes. When they exceed it, every second one is
+/// dropped, then three of four, and so on: what is kept stays evenly spread, so that computing a
+/// dropped value again never starts far away. (The idea of online checkpointing: Stumm and Walther,
+/// 2010.)
 class Ledger {
  public:
   void keep(const std::shared_ptr<Slot>& slot, Value value, std::size_t budget);

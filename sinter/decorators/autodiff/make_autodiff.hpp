@@ -10,8 +10,9 @@
 
 namespace sinter {
 
-/// Reverse-mode differentiation over another backend. A node is owned by the values that need it: a graph
-/// dies with its last value, there is no tape and no lock. Stack two for gradients of gradients.
+/// Reverse-mode differentiation over another backend. A node is owned by the values that need it: a
+/// graph dies with its last value, there is no tape and no lock. Stack two for gradients of
+/// gradients.
 std::unique_ptr<Backend> make_autodiff(Backend& inner, AutodiffOptions options = {});
 
 }  // namespace sinter

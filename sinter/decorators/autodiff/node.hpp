@@ -20,14 +20,15 @@ struct Edge {
   int index = 0;
 };
 
-/// One recorded call, or a leaf. Immutable once recorded, but for hooks and retain_grad, which the owner
-/// sets before it shares the value with other threads.
+/// One recorded call, or a leaf. Immutable once recorded, but for hooks and retain_grad, which the
+/// owner sets before it shares the value with other threads.
 class Node final : public RefCounted {
  public:
   const OpDef* def = nullptr;  ///< null: a leaf
   OwnedAttributes attributes;
   SmallVector<Edge, 2> inputs;
-  /// Values under autodiff, in the order of inputs and outputs; empty where the gradient reads none.
+  /// Values under autodiff, in the order of inputs and outputs; empty where the gradient reads
+  /// none.
   SmallVector<Saved, 2> saved_inputs;
   SmallVector<Saved, 1> saved_outputs;
   Specs input_specs;

@@ -9,8 +9,10 @@ namespace sinter {
 
 enum class Checkpointing : std::uint8_t {
   keep,      ///< everything a gradient reads is kept: fastest
-  balanced,  ///< results of cheap ops (elementwise, views) are computed again from what they came from
-  budget,    ///< at most `AutodiffOptions::budget` bytes of results are kept, evenly spread over the graph
+  balanced,  ///< results of cheap ops (elementwise, views) are computed again from what they came
+             ///< from
+  budget,  ///< at most `AutodiffOptions::budget` bytes of results are kept, evenly spread over the
+           ///< graph
 };
 
 /// Values computed again are bit for bit those of the first time: random ops carry their key.

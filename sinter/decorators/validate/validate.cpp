@@ -65,7 +65,9 @@ class ValidateBackend final : public Backend {
     }
   }
 
-  bool supports(const OpDef& def, DType dtype) const override { return inner_.supports(def, dtype); }
+  bool supports(const OpDef& def, DType dtype) const override {
+    return inner_.supports(def, dtype);
+  }
   Value from_data(const HostData& data) override { return wrap(inner_.from_data(data)); }
   Value scalar(Scalar value, DType dtype) override { return wrap(inner_.scalar(value, dtype)); }
   HostData read(const Value& value) override { return inner_.read(inner_of(value)); }
@@ -80,23 +82,27 @@ class ValidateBackend final : public Backend {
                     const std::vector<HostData>& before) {
     for (std::size_t i = 0; i < inputs.size(); ++i) {
       if (!(inner_.read(inputs[i]) == before[i])) {
-        throw InternalError(fmt::format("validate: {} on `{}` changed its input {}, which has a live handle",
-                                        describe(call), inner_.name(), i));
+        throw InternalError(
+            fmt::format("validate: {} on `{}` changed its input {}, which has a live handle",
+                        describe(call), inner_.name(), i));
       }
     }
   }
 
-  void check_outputs(const OpCall& call, const Outputs& results, const std::vector<HostData>& inputs) {
+  void check_outputs(const OpCall& call, const Outputs& results,
+                     const std::vector<HostData>& inputs) {
     if (results.size() != call.outputs.size()) {
-      throw InternalError(fmt::format("validate: {} on `{}` gave {} outputs, its rule says {}", describe(call),
-                                      inner_.name(), results.size(), call.outputs.size()));
+      throw InternalError(fmt::format("validate: {} on `{}` gave {} outputs, its rule says {}",
+                                      describe(call), inner_.name(), results.size(),
+                                      call.outputs.size()));
     }
     for (std::size_t i = 0; i < results.size(); ++i) {
       const TensorSpec& spec = call.outputs[i];
       if (!(results[i].shape() == spec.shape) || results[i].dtype() != spec.dtype) {
-        throw InternalError(fmt::format("validate: output {} of {} on `{}` is {} {}, its rule says {} {}", i,
-                                        describe(call), inner_.name(), results[i].shape().str(),
-                                        name_of(results[i].dtype()), spec.shape.str(), name_of(spec.dtype)));
+        throw InternalError(
+            fmt::format("validate: output {} of {} on `{}` is {} {}, its rule says {} {}", i,
+                        describe(call), inner_.name(), results[i].shape().str(),
+                        name_of(results[i].dtype()), spec.shape.str(), name_of(spec.dtype)));
       }
     }
     for (const HostData& input : inputs) {
@@ -107,8 +113,9 @@ class ValidateBackend final : public Backend {
     for (const Value& result : results) {
       if (has_nan(inner_.read(result))) {
         const std::string_view file = call.where.file_name();
-        throw RuntimeError(fmt::format("validate: {} made NaN from inputs without one (called at {}:{})",
-                                       describe(call), file.substr(file.rfind('/') + 1), call.where.line()));
+        throw RuntimeError(
+            fmt::format("validate: {} made NaN from inputs without one (called at {}:{})",
+                        describe(call), file.substr(file.rfind('/') + 1), call.where.line()));
       }
     }
   }
@@ -118,6 +125,8 @@ class ValidateBackend final : public Backend {
 
 }  // namespace
 
-std::unique_ptr<Backend> make_validate(Backend& inner) { return std::make_unique<ValidateBackend>(inner); }
+std::unique_ptr<Backend> make_validate(Backend& inner) {
+  return std::make_unique<ValidateBackend>(inner);
+}
 
 }  // namespace sinter

@@ -8,8 +8,8 @@
 namespace sinter::detail {
 
 template <class O>
-concept Elementwise = std::derived_from<O, Unary> || std::derived_from<O, Binary> ||
-                      std::derived_from<O, Ternary>;
+concept Elementwise =
+    std::derived_from<O, Unary> || std::derived_from<O, Binary> || std::derived_from<O, Ternary>;
 template <class O>
 concept Reduction = std::derived_from<O, ReduceDims> && requires { O::template init<double>(); };
 template <class O, int side, class T>
@@ -52,15 +52,18 @@ constexpr ReduceFormula<T> reduce_formula() {
   return f;
 }
 template <class O>
-inline constexpr ReduceRow reduce_row = {reduce_formula<O, double>(), reduce_formula<O, std::int64_t>(),
+inline constexpr ReduceRow reduce_row = {reduce_formula<O, double>(),
+                                         reduce_formula<O, std::int64_t>(),
                                          reduce_formula<O, std::uint64_t>()};
 
 void infer_elementwise(const OpCall& call, Specs& outputs, const OpInfo& info, bool bool_result);
 void infer_gradient(const OpCall& call, Specs& outputs);
 void infer_reduce(const OpCall& call, Specs& outputs, const OpInfo& info, const ReduceDims& dims);
 void sample_elementwise(SampleSink& sink, const OpInfo& info, int arity, const void* attributes);
-void sample_reduce(SampleSink& sink, const OpInfo& info, void (*add)(SampleSink&, const Dims&, bool, const Shape&));
-/// Places that a gradient row does not read are filled with the gradient itself, which costs nothing.
+void sample_reduce(SampleSink& sink, const OpInfo& info,
+                   void (*add)(SampleSink&, const Dims&, bool, const Shape&));
+/// Places that a gradient row does not read are filled with the gradient itself, which costs
+/// nothing.
 Value run_gradient_row(const OpDef& row, GradCall& call, Reads reads, int arity);
 
 template <class O, int side>
@@ -73,7 +76,8 @@ constexpr bool has_gradient() {
   } else if constexpr (O::arity == 1) {
     return requires(O op, double x) { op.backward(x, x, x); };
   } else {
-    return requires(O op, double x) { op.grad_a(x, x, x, x); } || requires(GradCall& call) { O::backward(call); };
+    return requires(O op, double x) { op.grad_a(x, x, x, x); } ||
+           requires(GradCall& call) { O::backward(call); };
   }
 }
 
@@ -150,12 +154,13 @@ void fill_reduce(OpDef& def) {
     infer_reduce(call, outputs, O::info, call.as<O>());
   };
   def.samples = [](SampleSink& sink) {
-    sample_reduce(sink, O::info, [](SampleSink& s, const Dims& dims, bool keep, const Shape& shape) {
-      O op;
-      op.dims = dims;
-      op.keep_dim = keep;
-      s.add(op, {SampleInput{shape, SampleInput::Role::distinct, O::info.low, O::info.high}});
-    });
+    sample_reduce(
+        sink, O::info, [](SampleSink& s, const Dims& dims, bool keep, const Shape& shape) {
+          O op;
+          op.dims = dims;
+          op.keep_dim = keep;
+          s.add(op, {SampleInput{shape, SampleInput::Role::distinct, O::info.low, O::info.high}});
+        });
   };
 }
 

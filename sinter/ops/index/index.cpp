@@ -15,14 +15,14 @@ namespace sinter::ops {
 
 void detail::check_index(std::string_view op, const Value& index) {
   if (!is_integer(index.dtype())) {
-    throw DTypeError(fmt::format("{}: the index must be of an integer dtype, got {}; {}", op,
-                                 name_of(index.dtype()),
-                                 index.dtype() == DType::boolean ? "use mask_select for a mask"
-                                                                 : "convert with cast()"));
+    throw DTypeError(fmt::format(
+        "{}: the index must be of an integer dtype, got {}; {}", op, name_of(index.dtype()),
+        index.dtype() == DType::boolean ? "use mask_select for a mask" : "convert with cast()"));
   }
 }
 
-Shape detail::select_shape(std::string_view op, const Shape& x, std::int64_t dim, const Value& index) {
+Shape detail::select_shape(std::string_view op, const Shape& x, std::int64_t dim,
+                           const Value& index) {
   check_index(op, index);
   if (index.rank() != 1) {
     throw ShapeError(fmt::format("{}: the index must have 1 dim, got {}; use take() for others", op,
@@ -33,7 +33,8 @@ Shape detail::select_shape(std::string_view op, const Shape& x, std::int64_t dim
   return shape;
 }
 
-Shape detail::gather_shape(std::string_view op, const Shape& x, std::int64_t dim, const Value& index) {
+Shape detail::gather_shape(std::string_view op, const Shape& x, std::int64_t dim,
+                           const Value& index) {
   check_index(op, index);
   const int d = normalize_dim(dim, x.rank(), op);
   bool fits = index.rank() == x.rank();
@@ -41,9 +42,10 @@ Shape detail::gather_shape(std::string_view op, const Shape& x, std::int64_t dim
     fits = i == d || index.size(i) <= x[i];
   }
   if (!fits) {
-    throw ShapeError(fmt::format("{}: the index {} must have the rank of {} and be no larger except in "
-                                 "dim {}",
-                                 op, index.shape().str(), x.str(), d));
+    throw ShapeError(
+        fmt::format("{}: the index {} must have the rank of {} and be no larger except in "
+                    "dim {}",
+                    op, index.shape().str(), x.str(), d));
   }
   return index.shape();
 }
@@ -51,8 +53,9 @@ Shape detail::gather_shape(std::string_view op, const Shape& x, std::int64_t dim
 Shape detail::gather_nd_shape(std::string_view op, const Shape& x, const Value& index) {
   check_index(op, index);
   if (index.rank() < 1 || index.size(-1) > x.rank()) {
-    throw ShapeError(fmt::format("{}: the last dim of the index {} must be at most the rank {} of {}", op,
-                                 index.shape().str(), x.rank(), x.str()));
+    throw ShapeError(
+        fmt::format("{}: the last dim of the index {} must be at most the rank {} of {}", op,
+                    index.shape().str(), x.rank(), x.str()));
   }
   Shape shape = index.shape();
   const auto depth = static_cast<int>(shape.back());
@@ -66,7 +69,8 @@ Shape detail::gather_nd_shape(std::string_view op, const Shape& x, const Value& 
 void Select::infer(const OpCall& call, Specs& outputs) {
   const Value& x = call.inputs[0];
   outputs.push_back(
-      {detail::select_shape("select", x.shape(), call.as<Select>().dim, call.inputs[1]), x.dtype()});
+      {detail::select_shape("select", x.shape(), call.as<Select>().dim, call.inputs[1]),
+       x.dtype()});
 }
 void Select::backward(GradCall& call) {
   const Value& g = call.grad();
@@ -82,7 +86,8 @@ void Select::samples(SampleSink& sink) {
 void Gather::infer(const OpCall& call, Specs& outputs) {
   const Value& x = call.inputs[0];
   outputs.push_back(
-      {detail::gather_shape("gather", x.shape(), call.as<Gather>().dim, call.inputs[1]), x.dtype()});
+      {detail::gather_shape("gather", x.shape(), call.as<Gather>().dim, call.inputs[1]),
+       x.dtype()});
 }
 void Gather::backward(GradCall& call) {
   const Value& g = call.grad();
@@ -133,8 +138,8 @@ void OneHot::infer(const OpCall& call, Specs& outputs) {
   const OneHot& op = call.as<OneHot>();
   detail::check_index("one_hot", call.inputs[0]);
   if (op.classes < 0) {
-    throw ArgumentError(fmt::format("one_hot: the number of classes must not be negative, got {}",
-                                    op.classes));
+    throw ArgumentError(
+        fmt::format("one_hot: the number of classes must not be negative, got {}", op.classes));
   }
   Shape shape = call.inputs[0].shape();
   shape.push_back(op.classes);
@@ -191,8 +196,8 @@ Value take_along_dim(const Value& x, std::int64_t dim, const Value& index, Sourc
 
 Value mask_fill(const Value& x, const Value& mask, Scalar value, SourceLoc where) {
   if (mask.dtype() != DType::boolean) {
-    throw DTypeError(
-        fmt::format("mask_fill: the mask must be bool, got {}; compare it with 0", name_of(mask.dtype())));
+    throw DTypeError(fmt::format("mask_fill: the mask must be bool, got {}; compare it with 0",
+                                 name_of(mask.dtype())));
   }
   return call(OpCode::where, {mask, scalar_like(x, value), x}, where);
 }
@@ -234,8 +239,9 @@ Value mask_select(const Value& x, const Value& mask, SourceLoc where) {
     }
     ++position;
   }
-  const Value index = x.backend().from_data(HostData(Shape{static_cast<std::int64_t>(positions.size())},
-                                                     std::span<const std::int64_t>(positions)));
+  const Value index =
+      x.backend().from_data(HostData(Shape{static_cast<std::int64_t>(positions.size())},
+                                     std::span<const std::int64_t>(positions)));
   return index_select(reshape(expand(x, shape), {num_elements(shape)}), 0, index, where);
 }
 

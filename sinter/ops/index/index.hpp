@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Reading elements by index. Indices are integers of any dtype in [0, size); others are an IndexError.
+// Reading elements by index. Indices are integers of any dtype in [0, size); others are an
+// IndexError.
 #pragma once
 
 #include "sinter/ops/op.hpp"
@@ -23,8 +24,8 @@ struct Select {
   }
 };
 
-/// out[i, j, k] = x[i, index[i, j, k], k] for dim 1. The index has x's rank and is no larger than x in
-/// the other dims.
+/// out[i, j, k] = x[i, index[i, j, k], k] for dim 1. The index has x's rank and is no larger than x
+/// in the other dims.
 struct Gather {
   static constexpr OpInfo info{.name = "gather",
                                .domain = Domain::any,
@@ -41,8 +42,8 @@ struct Gather {
   }
 };
 
-/// x of rank r and index [.., k] give [.., x's last r - k dims]: each row of the index is a position
-/// in x's first k dims.
+/// x of rank r and index [.., k] give [.., x's last r - k dims]: each row of the index is a
+/// position in x's first k dims.
 struct GatherNd {
   static constexpr OpInfo info{.name = "gather_nd",
                                .domain = Domain::any,
@@ -83,7 +84,7 @@ struct OneHot {
 
 /// `index_select` is `Select`; the others are the op structs of their names.
 Value index_select(const Value& x, std::int64_t dim, const Value& index,
-             SourceLoc where = SourceLoc::current());
+                   SourceLoc where = SourceLoc::current());
 Value gather(const Value& x, std::int64_t dim, const Value& index,
              SourceLoc where = SourceLoc::current());
 Value gather_nd(const Value& x, const Value& index, SourceLoc where = SourceLoc::current());
@@ -98,13 +99,14 @@ Value take(const Value& x, std::int64_t dim, const Value& index,
 Value take_along_dim(const Value& x, std::int64_t dim, const Value& index,
                      SourceLoc where = SourceLoc::current());
 
-/// x where `mask` is false, `value` where it is true; the mask broadcasts to x. A masked-out NaN leaves
-/// no trace.
+/// x where `mask` is false, `value` where it is true; the mask broadcasts to x. A masked-out NaN
+/// leaves no trace.
 Value mask_fill(const Value& x, const Value& mask, Scalar value,
                 SourceLoc where = SourceLoc::current());
 /// Positions of the elements that are not 0: i64 [count, rank], row-major. Waits for `x`.
 Value nonzero(const Value& x, SourceLoc where = SourceLoc::current());
-/// The elements of x at which `mask` (of x's shape after broadcasting) is true: [count]. Waits for the mask.
+/// The elements of x at which `mask` (of x's shape after broadcasting) is true: [count]. Waits for
+/// the mask.
 Value mask_select(const Value& x, const Value& mask, SourceLoc where = SourceLoc::current());
 
 }  // namespace sinter::ops

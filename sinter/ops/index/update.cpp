@@ -89,7 +89,8 @@ void extreme_backward(GradCall& call, Collect collect, Spread spread, const Shap
 void update_backward(GradCall& call, IndexUpdate update, const Shape& target, Collect collect,
                      Spread spread) {
   switch (update) {
-    case IndexUpdate::assign: return assign_backward(call, target, collect, spread);
+    case IndexUpdate::assign:
+      return assign_backward(call, target, collect, spread);
     case IndexUpdate::add:
       if (call.needs(0)) {
         call.set(0, call.grad());
@@ -98,9 +99,11 @@ void update_backward(GradCall& call, IndexUpdate update, const Shape& target, Co
         call.set(2, collect(call.grad()));
       }
       return;
-    case IndexUpdate::mul: return mul_backward(call, collect, spread, target);
+    case IndexUpdate::mul:
+      return mul_backward(call, collect, spread, target);
     case IndexUpdate::min:
-    case IndexUpdate::max: return extreme_backward(call, collect, spread, target);
+    case IndexUpdate::max:
+      return extreme_backward(call, collect, spread, target);
   }
 }
 
@@ -115,7 +118,8 @@ void Scatter::backward(GradCall& call) {
   const Scatter& op = call.op<Scatter>();
   const Value& index = call.input(1);
   update_backward(
-      call, op.update, index.shape(), [&](const Value& from) { return gather(from, op.dim, index); },
+      call, op.update, index.shape(),
+      [&](const Value& from) { return gather(from, op.dim, index); },
       [&](const Value& onto, const Value& values, IndexUpdate update) {
         return scatter(onto, op.dim, index, values, update);
       });
@@ -131,8 +135,9 @@ void Scatter::samples(SampleSink& sink) {
 
 void SelectAssign::infer(const OpCall& call, Specs& outputs) {
   const SelectAssign& op = call.as<SelectAssign>();
-  infer_update(call, outputs, op.update,
-               detail::select_shape("select_assign", call.inputs[0].shape(), op.dim, call.inputs[1]));
+  infer_update(
+      call, outputs, op.update,
+      detail::select_shape("select_assign", call.inputs[0].shape(), op.dim, call.inputs[1]));
 }
 void SelectAssign::backward(GradCall& call) {
   const SelectAssign& op = call.op<SelectAssign>();
@@ -150,8 +155,10 @@ void SelectAssign::samples(SampleSink& sink) {
     sink.add(SelectAssign{1, update},
              {distinct_sample({2, 4, 3}), index_sample({5}, 4), distinct_sample({2, 5, 3})});
   }
-  sink.add(SelectAssign{0, add}, {value_sample({4, 3}), index_sample({6}, 4), value_sample({6, 3})});
-  sink.add(SelectAssign{-1, assign}, {value_sample({3, 4}), index_sample({2}, 4), value_sample({3, 1})});
+  sink.add(SelectAssign{0, add},
+           {value_sample({4, 3}), index_sample({6}, 4), value_sample({6, 3})});
+  sink.add(SelectAssign{-1, assign},
+           {value_sample({3, 4}), index_sample({2}, 4), value_sample({3, 1})});
 }
 
 void ScatterNd::infer(const OpCall& call, Specs& outputs) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Writing elements by index. Results are copies; several writes to one element act in index order, on
-// any number of threads.
+// Writing elements by index. Results are copies; several writes to one element act in index order,
+// on any number of threads.
 #pragma once
 
 #include "sinter/ops/modes.hpp"
@@ -8,8 +8,8 @@
 
 namespace sinter::ops {
 
-/// x with values written as `Gather` would read them: out[i, index[i, j, k], k] (op)= values[i, j, k]
-/// for dim 1. The values broadcast to the index.
+/// x with values written as `Gather` would read them: out[i, index[i, j, k], k] (op)= values[i, j,
+/// k] for dim 1. The values broadcast to the index.
 struct Scatter {
   static constexpr OpInfo info{.name = "scatter",
                                .domain = Domain::any,
@@ -64,7 +64,8 @@ struct ScatterNd {
   }
 };
 
-/// The gradient of an embedding's weight: rows [.., d] added up at an index of shape [..]; [rows, d].
+/// The gradient of an embedding's weight: rows [.., d] added up at an index of shape [..]; [rows,
+/// d].
 struct EmbeddingGrad {
   static constexpr OpInfo info{
       .name = "embedding_grad", .saves = {.inputs = 2}, .cheap = false, .tolerance = 1e-5};

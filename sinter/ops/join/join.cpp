@@ -158,8 +158,8 @@ std::vector<Value> unbind(const Value& x, std::int64_t dim) {
 
 Value roll(const Value& x, const Dims& shifts, const Dims& dims) {
   if (shifts.rank() != dims.rank()) {
-    throw ArgumentError(fmt::format("roll: expected one shift for each dim, got {} and {}", shifts.str(),
-                                    dims.str()));
+    throw ArgumentError(fmt::format("roll: expected one shift for each dim, got {} and {}",
+                                    shifts.str(), dims.str()));
   }
   Value result = x;
   for (int i = 0; i < dims.rank(); ++i) {
@@ -177,8 +177,8 @@ Value cross(const Value& a, const Value& b, std::int64_t dim) {
   const Shape shape = broadcast(a.shape(), b.shape(), "cross");
   const int d = normalize_dim(dim, shape.rank(), "cross");
   if (shape[d] != 3) {
-    throw ShapeError(fmt::format("cross: dim {} must have 3 elements, got {} and {}", d, a.shape().str(),
-                                 b.shape().str()));
+    throw ShapeError(fmt::format("cross: dim {} must have 3 elements, got {} and {}", d,
+                                 a.shape().str(), b.shape().str()));
   }
   const Value left = expand(a, shape);
   const Value right = expand(b, shape);

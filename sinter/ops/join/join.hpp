@@ -78,14 +78,14 @@ Value diag(const Value& x, std::int64_t k = 0);
 /// Ones on the diagonal.
 Value eye(Backend& backend, std::int64_t rows, std::int64_t columns, DType dtype);
 
-/// x within a border; negative amounts cut off (with `constant` only). `before` and `after` hold one
-/// amount for each of the last dims. A border needs elements to come from: only `constant` pads an empty
-/// dim.
+/// x within a border; negative amounts cut off (with `constant` only). `before` and `after` hold
+/// one amount for each of the last dims. A border needs elements to come from: only `constant` pads
+/// an empty dim.
 Value pad(const Value& x, const Dims& before, const Dims& after, PadMode mode = PadMode::constant,
           Scalar value = 0, SourceLoc where = SourceLoc::current());
 
-/// Dims of size 1 at these places of the result. Equal places crowd on: towards the end, or towards the
-/// front for negative ones.
+/// Dims of size 1 at these places of the result. Equal places crowd on: towards the end, or towards
+/// the front for negative ones.
 Value unsqueeze_dims(const Value& x, std::span<const std::int64_t> dims);
 inline Value unsqueeze_dims(const Value& x, std::initializer_list<std::int64_t> dims) {
   return unsqueeze_dims(x, std::span<const std::int64_t>(dims.begin(), dims.size()));

@@ -16,14 +16,16 @@ void Pad::infer(const OpCall& call, Specs& outputs) {
   const Value& x = call.inputs[0];
   Shape shape = x.shape();
   if (op.before.rank() != x.rank() || op.after.rank() != x.rank()) {
-    throw ShapeError(fmt::format("pad: before {} and after {} must give one amount for each dim of {}",
-                                 op.before.str(), op.after.str(), shape.str()));
+    throw ShapeError(
+        fmt::format("pad: before {} and after {} must give one amount for each dim of {}",
+                    op.before.str(), op.after.str(), shape.str()));
   }
   for (int i = 0; i < shape.rank(); ++i) {
     if (op.before[i] < 0 || op.after[i] < 0) {
-      throw ArgumentError(fmt::format("pad: amounts must not be negative, got before {} and after {}; "
-                                      "slice instead",
-                                      op.before.str(), op.after.str()));
+      throw ArgumentError(
+          fmt::format("pad: amounts must not be negative, got before {} and after {}; "
+                      "slice instead",
+                      op.before.str(), op.after.str()));
     }
     shape[i] += op.before[i] + op.after[i];
   }
@@ -60,9 +62,10 @@ Value pad_by_index(const Value& x, int dim, std::int64_t before, std::int64_t af
                    SourceLoc where) {
   const std::int64_t n = x.size(dim);
   if (n == 0) {
-    throw ShapeError(fmt::format("pad: dim {} of {} is empty, and has nothing to fill a border with; use "
-                                 "constant padding",
-                                 dim, x.shape().str()));
+    throw ShapeError(
+        fmt::format("pad: dim {} of {} is empty, and has nothing to fill a border with; use "
+                    "constant padding",
+                    dim, x.shape().str()));
   }
   std::vector<std::int64_t> index;
   for (std::int64_t i = -before; i < n + after; ++i) {
@@ -111,9 +114,10 @@ Value keep_triangle(const Value& x, std::int64_t k, OpCode compare, std::string_
 Value pad(const Value& x, const Dims& before, const Dims& after, PadMode mode, Scalar value,
           SourceLoc where) {
   if (before.rank() != after.rank() || before.rank() > x.rank()) {
-    throw ShapeError(fmt::format("pad: before {} and after {} must give one amount each for some of the "
-                                 "last dims of {}",
-                                 before.str(), after.str(), x.shape().str()));
+    throw ShapeError(
+        fmt::format("pad: before {} and after {} must give one amount each for some of the "
+                    "last dims of {}",
+                    before.str(), after.str(), x.shape().str()));
   }
   Dims front = Dims::filled(x.rank(), 0);
   Dims back = front;
@@ -128,8 +132,8 @@ Value pad(const Value& x, const Dims& before, const Dims& after, PadMode mode, S
   Value result = x;
   for (int i = 0; i < x.rank(); ++i) {
     if (front[i] < 0 || back[i] < 0) {
-      throw ArgumentError(fmt::format("pad: only constant padding cuts off, got {} and {}", before.str(),
-                                      after.str()));
+      throw ArgumentError(fmt::format("pad: only constant padding cuts off, got {} and {}",
+                                      before.str(), after.str()));
     }
     if (front[i] != 0 || back[i] != 0) {
       result = pad_by_index(result, i, front[i], back[i], mode, where);
@@ -200,7 +204,9 @@ Value repeat_interleave(const Value& x, std::int64_t times, std::int64_t dim) {
 Value triu(const Value& x, std::int64_t k) {
   return keep_triangle(x, k, OpCode::greater_equal, "triu");
 }
-Value tril(const Value& x, std::int64_t k) { return keep_triangle(x, k, OpCode::less_equal, "tril"); }
+Value tril(const Value& x, std::int64_t k) {
+  return keep_triangle(x, k, OpCode::less_equal, "tril");
+}
 
 Value diag(const Value& x, std::int64_t k) {
   const std::int64_t shift = k < 0 ? -k : k;

@@ -13,13 +13,15 @@ void Matmul::infer(const OpCall& call, Specs& outputs) {
   const Value& a = call.inputs[0];
   const Value& b = call.inputs[1];
   if (a.rank() < 2 || b.rank() < 2) {
-    throw ShapeError(fmt::format("matmul: both inputs need at least 2 dims, got {} and {}; unsqueeze a "
-                                 "vector first",
-                                 a.shape().str(), b.shape().str()));
+    throw ShapeError(
+        fmt::format("matmul: both inputs need at least 2 dims, got {} and {}; unsqueeze a "
+                    "vector first",
+                    a.shape().str(), b.shape().str()));
   }
   if (a.size(-1) != b.size(-2)) {
-    throw ShapeError(fmt::format("matmul: the inner sizes of {} and {} differ: {} and {}; transpose one?",
-                                 a.shape().str(), b.shape().str(), a.size(-1), b.size(-2)));
+    throw ShapeError(
+        fmt::format("matmul: the inner sizes of {} and {} differ: {} and {}; transpose one?",
+                    a.shape().str(), b.shape().str(), a.size(-1), b.size(-2)));
   }
   const DType common = promote(a.dtype(), b.dtype());
   check_domain("matmul", info.domain, common);

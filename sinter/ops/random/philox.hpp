@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Philox4x32-10 (Salmon, Moraes, Dror, Shaw: "Parallel random numbers: as easy as 1, 2, 3", 2011): a
-// bijection from a counter to four random words, so that any position of a stream is reached at once.
-// Freestanding: portable kernels include it too.
+// Philox4x32-10 (Salmon, Moraes, Dror, Shaw: "Parallel random numbers: as easy as 1, 2, 3", 2011):
+// a bijection from a counter to four random words, so that any position of a stream is reached at
+// once. Freestanding: portable kernels include it too.
 #pragma once
 
 #include <stdint.h>
@@ -58,7 +58,9 @@ SINTER_PHILOX uint64_t bits64(uint64_t seed, uint64_t position) {
 SINTER_PHILOX float unit(uint32_t bits) { return float(int32_t(bits >> 8)) * 0x1p-24f; }
 SINTER_PHILOX double unit(uint64_t bits) { return double(bits >> 11) * 0x1p-53; }
 /// (0, 1]: safe in a logarithm.
-SINTER_PHILOX float unit_above_zero(uint32_t bits) { return float(int32_t(bits >> 8) + 1) * 0x1p-24f; }
+SINTER_PHILOX float unit_above_zero(uint32_t bits) {
+  return float(int32_t(bits >> 8) + 1) * 0x1p-24f;
+}
 SINTER_PHILOX double unit_above_zero(uint64_t bits) { return double((bits >> 11) + 1) * 0x1p-53; }
 
 /// How many of the 2^32 words count as true with probability `p`.

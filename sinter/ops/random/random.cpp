@@ -97,7 +97,8 @@ void Dropout::samples(SampleSink& sink) {
 
 Value random(Backend& backend, const Shape& shape, const Distribution& distribution, DType dtype,
              RandomKey key, SourceLoc where) {
-  return apply(Random{distribution, shape, dtype, key}, std::span<const Value>(), 0, where, &backend)[0];
+  return apply(Random{distribution, shape, dtype, key}, std::span<const Value>(), 0, where,
+               &backend)[0];
 }
 Value random(Backend& backend, const Shape& shape, const Distribution& distribution, DType dtype,
              SourceLoc where) {
@@ -116,9 +117,9 @@ Value randperm(Backend& backend, std::int64_t n, SourceLoc) {
   std::vector<std::int64_t> order(static_cast<std::size_t>(n));
   std::iota(order.begin(), order.end(), std::int64_t{0});
   for (std::int64_t i = n - 1; i > 0; --i) {
-    const std::uint64_t j = philox::multiply_high(
-        philox::bits64(key.seed, key.offset + static_cast<std::uint64_t>(i)),
-        static_cast<std::uint64_t>(i) + 1);
+    const std::uint64_t j =
+        philox::multiply_high(philox::bits64(key.seed, key.offset + static_cast<std::uint64_t>(i)),
+                              static_cast<std::uint64_t>(i) + 1);
     std::swap(order[static_cast<std::size_t>(i)], order[j]);
   }
   return backend.from_data(HostData(Shape{n}, std::span<const std::int64_t>(order)));
@@ -126,9 +127,10 @@ Value randperm(Backend& backend, std::int64_t n, SourceLoc) {
 
 Value categorical(const Value& logits, std::int64_t count, SourceLoc where) {
   if (logits.rank() < 1 || count < 0) {
-    throw ArgumentError(fmt::format("categorical: expected logits [.., classes] and a count of at least "
-                                    "0, got {} and {}",
-                                    logits.shape().str(), count));
+    throw ArgumentError(
+        fmt::format("categorical: expected logits [.., classes] and a count of at least "
+                    "0, got {} and {}",
+                    logits.shape().str(), count));
   }
   Shape shape = logits.shape();
   shape.insert(shape.rank() - 1, count);

@@ -37,8 +37,8 @@ struct Random {
   }
 };
 
-/// Elements are 0 with probability `p` and x / (1 - p) otherwise. The gradient draws the same mask from
-/// the key again, so none is kept.
+/// Elements are 0 with probability `p` and x / (1 - p) otherwise. The gradient draws the same mask
+/// from the key again, so none is kept.
 struct Dropout {
   static constexpr OpInfo info{.name = "dropout", .domain = Domain::floating};
   double p = 0.5;

@@ -50,9 +50,11 @@ void Cumsum::infer(const OpCall& call, Specs& outputs) { infer_scan<Cumsum>(call
 void Cumsum::backward(GradCall& call) { call.set(0, sum_from(call.grad(), call.op<Cumsum>().dim)); }
 void Cumsum::samples(SampleSink& sink) { add_samples<Cumsum>(sink); }
 
-void Cumprod::infer(const OpCall& call, Specs& outputs) { infer_scan<Cumprod>(call, outputs, false); }
-// Before the first zero of a row the gradient is the sum of g y from there on, over x. At the first zero
-// it is that sum with the zero replaced by one. Past it every product holds the zero.
+void Cumprod::infer(const OpCall& call, Specs& outputs) {
+  infer_scan<Cumprod>(call, outputs, false);
+}
+// Before the first zero of a row the gradient is the sum of g y from there on, over x. At the first
+// zero it is that sum with the zero replaced by one. Past it every product holds the zero.
 void Cumprod::backward(GradCall& call) {
   const std::int64_t dim = call.op<Cumprod>().dim;
   const Value& x = call.input(0);

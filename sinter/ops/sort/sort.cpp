@@ -23,9 +23,10 @@ void permuted_backward(GradCall& call, std::int64_t dim) {
 
 void require_elements(std::string_view op, const Shape& shape, int dim) {
   if (shape[dim] == 0) {
-    throw ShapeError(fmt::format("{}: dim {} of {} has no elements and so none to choose; check for an "
-                                 "empty tensor first",
-                                 op, dim, shape.str()));
+    throw ShapeError(
+        fmt::format("{}: dim {} of {} has no elements and so none to choose; check for an "
+                    "empty tensor first",
+                    op, dim, shape.str()));
   }
 }
 
@@ -82,8 +83,8 @@ void TopK::infer(const OpCall& call, Specs& outputs) {
   check_domain("topk", info.domain, x.dtype());
   const int dim = normalize_dim(op.dim, x.rank(), "topk");
   if (op.k < 0 || op.k > x.size(dim)) {
-    throw ArgumentError(fmt::format("topk: k must be in [0, {}] for dim {} of {}, got {}", x.size(dim),
-                                    dim, x.shape().str(), op.k));
+    throw ArgumentError(fmt::format("topk: k must be in [0, {}] for dim {} of {}, got {}",
+                                    x.size(dim), dim, x.shape().str(), op.k));
   }
   Shape shape = x.shape();
   shape[dim] = op.k;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Order along a dim. Equal elements keep their order; indices are i64. NaN is sorted last, and wins in
-// topk, argmax and argmin.
+// Order along a dim. Equal elements keep their order; indices are i64. NaN is sorted last, and wins
+// in topk, argmax and argmin.
 #pragma once
 
 #include "sinter/ops/op.hpp"
@@ -83,7 +83,8 @@ Value argmin(const Value& x, std::int64_t dim, bool keep_dim = false,
 /// Over all elements in row-major order: rank 0.
 Value argmax(const Value& x, SourceLoc where = SourceLoc::current());
 Value argmin(const Value& x, SourceLoc where = SourceLoc::current());
-/// The middle element of each row, the lower one of an even count, and its index; a NaN if there is one.
+/// The middle element of each row, the lower one of an even count, and its index; a NaN if there is
+/// one.
 Outputs median(const Value& x, std::int64_t dim, bool keep_dim = false,
                SourceLoc where = SourceLoc::current());
 /// Over all elements: rank 0.

@@ -43,8 +43,8 @@ void conv_task(const ConvPlan& p, const ConvArgs& a, const void* shared, void* s
     return weight_task(make_weight_plan(p.shape), a.x, a.y, shared, scratch, task);
   }
   const bool forward = p.pass == ConvPass::forward;
-  gather_task(make_gather(p.shape, forward), forward ? a.x : a.y, a.out,
-              forward ? a.bias : nullptr, shared, scratch, task);
+  gather_task(make_gather(p.shape, forward), forward ? a.x : a.y, a.out, forward ? a.bias : nullptr,
+              shared, scratch, task);
 }
 
 void conv_finish(const ConvPlan& p, const ConvArgs& a, void* shared, int64_t part, int64_t parts) {

@@ -9,7 +9,8 @@ namespace sinter::portable {
 
 /// x[n, ci, h, w] * weight[co, ci / groups, kh, kw] → y[n, co, oh, ow]; all contiguous.
 ///
-/// Padding is zeros: `top`/`left` before, `bottom`/`right` after (used only for the output size). A 1-d convolution has h = kh = 1.
+/// Padding is zeros: `top`/`left` before, `bottom`/`right` after (used only for the output size). A
+/// 1-d convolution has h = kh = 1.
 struct ConvShape {
   int64_t n = 0, ci = 0, h = 1, w = 1;
   int64_t co = 0, kh = 1, kw = 1;
@@ -37,9 +38,10 @@ struct ConvArgs {
   float* out = nullptr;
 };
 
-/// How a pass runs: call `conv_prepare` once, then `conv_task` for every task in [0, tasks) on any threads,
-/// then, when `parts` > 0, `conv_finish` for every part in [0, parts).
-/// The caller owns `shared_bytes` (one buffer for the pass) and `scratch_bytes` (one buffer per thread), 64-byte aligned.
+/// How a pass runs: call `conv_prepare` once, then `conv_task` for every task in [0, tasks) on any
+/// threads, then, when `parts` > 0, `conv_finish` for every part in [0, parts). The caller owns
+/// `shared_bytes` (one buffer for the pass) and `scratch_bytes` (one buffer per thread), 64-byte
+/// aligned.
 struct ConvPlan {
   ConvShape shape;
   ConvPass pass = ConvPass::forward;

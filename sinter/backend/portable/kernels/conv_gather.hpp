@@ -45,7 +45,8 @@ struct WeightView {
   int64_t o, c;
 };
 
-/// [block of conv_cols outputs][block of 16 channels][tap][channel][conv_cols], outputs padded with zeros.
+/// [block of conv_cols outputs][block of 16 channels][tap][channel][conv_cols], outputs padded with
+/// zeros.
 inline void pack_weights_blocked(const Gather& g, const PhaseTaps& t, WeightView v, float* out) {
   constexpr int W = native_lanes<float>;
   const int64_t taps = g.kh * g.kw;
@@ -249,7 +250,8 @@ inline void run_blocked(const Gather& g, const ChunkWork& w) {
   }
 }
 
-/// Packs conv_cols consecutive positions (row major over rows × cols of the phase) for every channel and tap.
+/// Packs conv_cols consecutive positions (row major over rows × cols of the phase) for every
+/// channel and tap.
 inline void pack_positions(const Gather& g, const ChunkWork& w, int64_t first, int64_t count,
                            float* panel) {
   constexpr int W = native_lanes<float>;
@@ -270,7 +272,8 @@ inline void pack_positions(const Gather& g, const ChunkWork& w, int64_t first, i
   for (int64_t c = 0; c < g.c; ++c) {
     for (int64_t t = 0; t < w.taps->count; ++t, panel += conv_cols) {
       const float* src = w.image + c * plane + w.taps->taps[t].offset;
-      // Whole vectors: each run overwrites what the one before wrote too far; image and panel have slack.
+      // Whole vectors: each run overwrites what the one before wrote too far; image and panel have
+      // slack.
       for (int64_t r = 0; r < total; ++r) {
         for (int64_t x = 0; x < runs[r].length; x += W) {
           simd<float, W>::load(src + runs[r].from + x).store(panel + runs[r].to + x);
@@ -298,8 +301,9 @@ inline void write_scattered(const Gather& g, const ChunkWork& w, const float* ti
   }
 }
 
-/// Packs strips of positions, then runs each panel of output channels along the strip, so that few planes of the output are
-/// written at a time (many interleaved write streams cost more than the arithmetic when channels are few).
+/// Packs strips of positions, then runs each panel of output channels along the strip, so that few
+/// planes of the output are written at a time (many interleaved write streams cost more than the
+/// arithmetic when channels are few).
 inline void run_panel(const Gather& g, const ChunkWork& w, float* packed) {
   static constexpr TileTable<float, MakePacked, TileFn<float>> table;
   const int64_t plane = g.out_h * g.out_w;

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Geometry of convolution passes: forward and data gradient as one "gather" over taps, and padded image chunks.
+// Geometry of convolution passes: forward and data gradient as one "gather" over taps, and padded
+// image chunks.
 //
 // Both passes compute, for each phase (a, b) of the output's stride os,
-//   out[o][a + i os_h][b + j os_w] = sum over channels c and taps t of W[o][c][t] in[c][i is_h + dh(t)][j is_w + dw(t)]
-// with zeros outside. Forward has one phase and is = stride; the data gradient has os = stride, is = 1, and each phase owns
-// the taps that reach it. Input columns are stored apart by their phase of is_w, so neighbouring j are neighbours in memory.
+//   out[o][a + i os_h][b + j os_w] = sum over channels c and taps t of W[o][c][t] in[c][i is_h +
+//   dh(t)][j is_w + dw(t)]
+// with zeros outside. Forward has one phase and is = stride; the data gradient has os = stride, is
+// = 1, and each phase owns the taps that reach it. Input columns are stored apart by their phase of
+// is_w, so neighbouring j are neighbours in memory.
 #pragma once
 
 #include "sinter/backend/portable/kernels/conv.hpp"
@@ -25,7 +28,7 @@ enum class ConvMethod : int32_t {
 constexpr int64_t direct_rows = 4;
 
 struct Gather {
-  int64_t n, groups, c, o;        // images; groups; channels per group in and out
+  int64_t n, groups, c, o;  // images; groups; channels per group in and out
   int64_t in_h, in_w, out_h, out_w;
   int64_t is_h, is_w, os_h, os_w;
   int64_t kh, kw;
@@ -46,7 +49,8 @@ struct Gather {
   int64_t image_floats() const { return blocks() * plane() + 4 * channel_block + vector_bytes; }
 };
 
-/// One filter position as seen from a phase: where it reads relative to the tile, and its index kh * kw.
+/// One filter position as seen from a phase: where it reads relative to the tile, and its index kh
+/// * kw.
 struct Tap {
   int64_t offset;
   int64_t index;
@@ -148,7 +152,8 @@ inline int64_t list_taps(const ConvShape& s, const Gather& g, bool forward, int6
 
 // ---- padded images ----
 
-/// A window of an image to be copied with zeros around: input rows [row, row + rows), columns from `col`.
+/// A window of an image to be copied with zeros around: input rows [row, row + rows), columns from
+/// `col`.
 struct Window {
   int64_t in_h, in_w;
   int64_t row, rows;
@@ -156,8 +161,9 @@ struct Window {
   int64_t pad_w, phases;  // columns of a phase, number of column phases
 };
 
-/// Channels side by side: dst[row][phase][column][width] = src[channel][row][column], channels beyond `channels`
-/// and positions outside the image are zero. `width` lanes are written per position.
+/// Channels side by side: dst[row][phase][column][width] = src[channel][row][column], channels
+/// beyond `channels` and positions outside the image are zero. `width` lanes are written per
+/// position.
 inline void copy_blocked(const float* src, int64_t channels, int64_t width, const Window& w,
                          float* dst) {
   constexpr int W = native_lanes<float>;
@@ -214,10 +220,9 @@ inline void copy_planar(const float* src, const Window& w, float* dst) {
       float* o = out + ph * w.pad_w;
       // Columns x = col + ph + q * phases inside [0, in_w): q in [first, stop).
       const int64_t start = w.col + ph;
-      const int64_t first =
-          min64(start >= 0 ? 0 : (-start + w.phases - 1) / w.phases, w.pad_w);
-      const int64_t stop = max64(
-          first, min64(w.pad_w, start >= w.in_w ? 0 : (w.in_w - start - 1) / w.phases + 1));
+      const int64_t first = min64(start >= 0 ? 0 : (-start + w.phases - 1) / w.phases, w.pad_w);
+      const int64_t stop =
+          max64(first, min64(w.pad_w, start >= w.in_w ? 0 : (w.in_w - start - 1) / w.phases + 1));
       zero_run(o, first);
       const float* from = src + y * w.in_w + start;
       if (w.phases == 1) {

@@ -25,7 +25,8 @@ Values random_values(std::int64_t n, std::uint32_t seed) {
   return v;
 }
 
-// Buffers of exactly the promised size, filled with NaN: a kernel must not depend on what they hold.
+// Buffers of exactly the promised size, filled with NaN: a kernel must not depend on what they
+// hold.
 struct Aligned {
   std::vector<unsigned char> bytes;
   explicit Aligned(std::size_t n) : bytes(n + 128, 0xff) {}
@@ -62,9 +63,11 @@ struct Exact {
   std::vector<double> y, dx, dw;
 };
 // One walk over all (output, tap) pairs gives the three passes.
-Exact exact(const ConvShape& s, const Values& x, const Values& w, const Values& b, const Values& g) {
+Exact exact(const ConvShape& s, const Values& x, const Values& w, const Values& b,
+            const Values& g) {
   const std::int64_t ci = s.ci / s.groups, co = s.co / s.groups;
-  Exact e{std::vector<double>(g.size()), std::vector<double>(x.size()), std::vector<double>(w.size())};
+  Exact e{std::vector<double>(g.size()), std::vector<double>(x.size()),
+          std::vector<double>(w.size())};
   for (std::int64_t n = 0; n < s.n; ++n) {
     for (std::int64_t o = 0; o < s.co; ++o) {
       for (std::int64_t i = 0; i < s.oh(); ++i) {
@@ -255,7 +258,8 @@ TEST(Conv, nan_stays_in_its_windows) {
       for (std::int64_t i = 0; i < 8; ++i) {
         for (std::int64_t j = 0; j < 21; ++j) {
           const bool near = i >= 3 && i <= 5 && j >= 19;
-          EXPECT_EQ(std::isnan(y[std::size_t((5 * 8 + i) * 21 + j)]), near) << set->name << i << "," << j;
+          EXPECT_EQ(std::isnan(y[std::size_t((5 * 8 + i) * 21 + j)]), near)
+              << set->name << i << "," << j;
         }
       }
     }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Weight gradient: dW[co][ci][tap] = sum over images and positions of y[co][pos] x[ci][pos + tap].
 //
-// Many channels: both images are transposed to channels side by side; the tile is input channels × output channels and
-// k runs over positions. Few channels: lanes are positions and a tile is a few output channels × a few (channel, tap) pairs.
-// A task owns one (group, range of output channels, part of the images) and sums into a partial result of its own;
-// `finish` adds the parts.
+// Many channels: both images are transposed to channels side by side; the tile is input channels ×
+// output channels and k runs over positions. Few channels: lanes are positions and a tile is a few
+// output channels × a few (channel, tap) pairs. A task owns one (group, range of output channels,
+// part of the images) and sums into a partial result of its own; `finish` adds the parts.
 #pragma once
 
 #include "sinter/backend/portable/kernels/conv_gather.hpp"
@@ -18,13 +18,13 @@ constexpr int dot_outs = 3;
 constexpr int dot_taps = vector_registers == 32 ? 9 : 4;
 
 struct WeightPlan {
-  Gather g;          // of the forward pass: padding, taps
+  Gather g;  // of the forward pass: padding, taps
   bool blocked;
-  int64_t slices;    // partial results per group; a task sums the units of one slice ...
-  int64_t splits;    // ... for one of so many ranges of output channels
-  int64_t units;     // (image, row chunk) pairs
-  int64_t batch;     // units held in scratch at once
-  int64_t partial;   // floats of one partial result
+  int64_t slices;              // partial results per group; a task sums the units of one slice ...
+  int64_t splits;              // ... for one of so many ranges of output channels
+  int64_t units;               // (image, row chunk) pairs
+  int64_t batch;               // units held in scratch at once
+  int64_t partial;             // floats of one partial result
   int64_t x_floats, y_floats;  // of one unit
   int64_t taps;
 };
@@ -125,9 +125,8 @@ inline void sum_blocked(const WeightPlan& p, const Tap* taps, const float* x, co
       const int64_t height = g.c * (q + 1) / panels - c;
       for (int64_t t = 0; t < p.taps; ++t) {
         table.fn[height](x + c * positions + taps[t].offset * height,
-                         g.is_h * g.row_stride() * height, p.x_floats,
-                         y + o * g.rows * g.out_w, g.out_w * conv_cols, p.y_floats, unit_rows,
-                         units, g.out_w, sum, first);
+                         g.is_h * g.row_stride() * height, p.x_floats, y + o * g.rows * g.out_w,
+                         g.out_w * conv_cols, p.y_floats, unit_rows, units, g.out_w, sum, first);
         sum += height * conv_cols;
       }
     }
@@ -172,8 +171,8 @@ SINTER_FORCE_INLINE void dot_positions(const float* const (&x)[dot_taps], int64_
   for (int64_t r = 0; r < rows; ++r) {
     int64_t c = 0;
     for (; c + W <= cols; c += W) {
-      step([](const float* q) __attribute__((always_inline)) { return S::load(q); },
-           r * x_row + c, r * cols + c);
+      step([](const float* q) __attribute__((always_inline)) { return S::load(q); }, r * x_row + c,
+           r * cols + c);
     }
     if (rest != 0) {
       step([rest](const float* q)
@@ -261,8 +260,8 @@ inline void load_unit_x(const WeightPlan& p, const float* src, int64_t chunk, fl
   }
 }
 /// Copies one unit's output gradient: [block of conv_cols channels][position][conv_cols].
-inline void load_unit_y(const WeightPlan& p, const float* src, int64_t chunk, int64_t o0, int64_t o1,
-                        float* dst) {
+inline void load_unit_y(const WeightPlan& p, const float* src, int64_t chunk, int64_t o0,
+                        int64_t o1, float* dst) {
   const Gather& g = p.g;
   const int64_t i0 = chunk * g.rows;
   const int64_t rows = min64(g.rows, g.out_h - i0);
@@ -373,9 +372,7 @@ inline void finish_dots(const WeightPlan& p, const float* partial, int64_t o0, i
 }
 
 /// Units of finishing work: one per group and block of output channels.
-inline int64_t finish_units(const WeightPlan& p) {
-  return p.g.groups * ceil_div(p.g.o, conv_cols);
-}
+inline int64_t finish_units(const WeightPlan& p) { return p.g.groups * ceil_div(p.g.o, conv_cols); }
 inline void weight_finish(const WeightPlan& p, void* shared, float* dw, int64_t part,
                           int64_t parts) {
   const WeightShared l(p);

@@ -98,7 +98,8 @@ void load_half(const void* from, void* to, size_t n) {
   auto* y = static_cast<float*>(to);
   size_t i = 0;
   for (; i + 8 <= n; i += 8) {
-    _mm256_storeu_ps(y + i, _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(x + i))));
+    _mm256_storeu_ps(y + i,
+                     _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(x + i))));
   }
   load<Half>(x + i, y + i, n - i);
 }
@@ -120,11 +121,21 @@ void store_half(const void* from, void* to, size_t n) { store<float, Half>(from,
 template <class From>
 void fill_stores(ConvertKernel* row) {
   // In the order of DType.
-  constexpr ConvertKernel kernels[element_types] = {
-      store<From, double>,   store<From, float>,    store<From, Half>,    store<From, Brain>,
-      nullptr,               nullptr,               store<From, int64_t>, store<From, int32_t>,
-      store<From, int16_t>,  store<From, int8_t>,   store<From, uint64_t>, store<From, uint32_t>,
-      store<From, uint16_t>, store<From, uint8_t>,  store<From, Truth>};
+  constexpr ConvertKernel kernels[element_types] = {store<From, double>,
+                                                    store<From, float>,
+                                                    store<From, Half>,
+                                                    store<From, Brain>,
+                                                    nullptr,
+                                                    nullptr,
+                                                    store<From, int64_t>,
+                                                    store<From, int32_t>,
+                                                    store<From, int16_t>,
+                                                    store<From, int8_t>,
+                                                    store<From, uint64_t>,
+                                                    store<From, uint32_t>,
+                                                    store<From, uint16_t>,
+                                                    store<From, uint8_t>,
+                                                    store<From, Truth>};
   for (int i = 0; i < element_types; ++i) {
     row[i] = kernels[i];
   }
@@ -134,9 +145,9 @@ void fill_stores(ConvertKernel* row) {
 
 void fill_convert(ConvertTable& table) {
   constexpr ConvertKernel loads[element_types] = {
-      nullptr,       nullptr,      load_half, load<Brain>,    nullptr,        nullptr,       nullptr,
-      load<int32_t>, load<int16_t>, load<int8_t>, nullptr,    load<uint32_t>, load<uint16_t>, load<uint8_t>,
-      load<Truth>};
+      nullptr, nullptr,        load_half,      load<Brain>,   nullptr,
+      nullptr, nullptr,        load<int32_t>,  load<int16_t>, load<int8_t>,
+      nullptr, load<uint32_t>, load<uint16_t>, load<uint8_t>, load<Truth>};
   for (int i = 0; i < element_types; ++i) {
     table.load[i] = loads[i];
   }

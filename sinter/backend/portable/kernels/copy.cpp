@@ -69,7 +69,8 @@ void transpose(const void* source, ptrdiff_t from_stride, void* target, ptrdiff_
     }
     for (; c < columns; ++c) {
       for (size_t i = r; i < r + tile; ++i) {
-        to[ptrdiff_t(c) * to_stride + ptrdiff_t(i)] = from[ptrdiff_t(i) * from_stride + ptrdiff_t(c)];
+        to[ptrdiff_t(c) * to_stride + ptrdiff_t(i)] =
+            from[ptrdiff_t(i) * from_stride + ptrdiff_t(c)];
       }
     }
   }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// From an op's formula to its block kernel. Each elementwise_<group>.cpp expands the ops of its group.
+// From an op's formula to its block kernel. Each elementwise_<group>.cpp expands the ops of its
+// group.
 #pragma once
 
 #include "sinter/backend/portable/kernels/elementwise.hpp"
@@ -73,7 +74,8 @@ constexpr bool same_group(const char* a, const char* b) {
   return *a == *b;
 }
 
-/// Sets the kernels of op `O`, if it is of the group wanted; those of other groups are incomplete here.
+/// Sets the kernels of op `O`, if it is of the group wanted; those of other groups are incomplete
+/// here.
 template <class O, bool wanted, int code, bool cheap>
 void fill_rows(ElementwiseTable& table) {
   if constexpr (wanted) {

@@ -9,9 +9,10 @@ namespace sinter::portable {
 
 /// C[m, n] = A[m, k] · B[k, n] (+ C if `accumulate`) (+ row_bias[i] + col_bias[j]).
 ///
-/// Element (i, p) of A is a[i * a_row + p * a_col], likewise B; C has unit column stride. Strides count elements and may be
-/// zero or negative. C must not overlap A, B or the biases. k = 0 gives zeros plus bias.
-/// The biases (null for none) are added once, after the sum. NaN and infinities propagate: nothing is skipped.
+/// Element (i, p) of A is a[i * a_row + p * a_col], likewise B; C has unit column stride. Strides
+/// count elements and may be zero or negative. C must not overlap A, B or the biases. k = 0 gives
+/// zeros plus bias. The biases (null for none) are added once, after the sum. NaN and infinities
+/// propagate: nothing is skipped.
 template <class T>
 struct Gemm {
   int64_t m = 0, n = 0, k = 0;
@@ -43,7 +44,8 @@ struct GemmGrid {
   int64_t rows = 1, cols = 1;
 };
 
-/// Cuts an m × n output for `threads` workers so that each piece is as square as it can be and no smaller than a few tiles.
+/// Cuts an m × n output for `threads` workers so that each piece is as square as it can be and no
+/// smaller than a few tiles.
 inline GemmGrid gemm_grid(int64_t m, int64_t n, int64_t threads) {
   GemmGrid g;
   while (g.rows * g.cols < threads) {
@@ -61,7 +63,8 @@ inline GemmGrid gemm_grid(int64_t m, int64_t n, int64_t threads) {
   return g;
 }
 
-/// Task `index` (< rows * cols) of a product: the same kind of product on a block of C. May be empty (m or n is 0).
+/// Task `index` (< rows * cols) of a product: the same kind of product on a block of C. May be
+/// empty (m or n is 0).
 template <class G>
 inline G gemm_piece(const G& g, GemmGrid grid, int64_t index) {
   constexpr int64_t tile_m = 8;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The blocked product: packing, blocking and the paths for thin and small shapes, for any floating T.
+// The blocked product: packing, blocking and the paths for thin and small shapes, for any floating
+// T.
 #pragma once
 
 #include "sinter/backend/portable/kernels/gemm.hpp"
@@ -16,7 +17,8 @@ struct GemmBlocks {
   static constexpr int64_t nc = 96 * tile_cols<T>;
 };
 
-/// Size of the pieces when `size` is cut into the fewest equal ones of at most `most`, rounded up to `unit`.
+/// Size of the pieces when `size` is cut into the fewest equal ones of at most `most`, rounded up
+/// to `unit`.
 inline int64_t even_block(int64_t size, int64_t most, int64_t unit) {
   if (size <= most) {
     return max64(size, 1);
@@ -47,7 +49,8 @@ struct GemmScratch {
   size_t bytes() const { return a_bytes + b_bytes + 64; }
 };
 
-/// Packs rows × kc of A into panels of [kc][height]; heights are equal within one, at most tile_rows.
+/// Packs rows × kc of A into panels of [kc][height]; heights are equal within one, at most
+/// tile_rows.
 template <class T>
 void pack_a(const T* a, int64_t row, int64_t col, int64_t rows, int64_t kc, T* out) {
   constexpr int W = native_lanes<T>;
@@ -368,7 +371,8 @@ void gemm_dots(const Gemm<T>& g, const T* a, int64_t a_ld, const T* b, int64_t b
   }
 }
 
-/// out[j] = sum over p of x[p * x_step] * rows[p * ld + j] for j < n; `done(j, vector, lanes)` takes the sums.
+/// out[j] = sum over p of x[p * x_step] * rows[p * ld + j] for j < n; `done(j, vector, lanes)`
+/// takes the sums.
 template <class T, class Done>
 SINTER_FORCE_INLINE void sum_rows(const T* x, int64_t x_step, const T* rows, int64_t ld, int64_t n,
                                   int64_t k, Done done) {
@@ -399,8 +403,8 @@ SINTER_FORCE_INLINE void sum_rows(const T* x, int64_t x_step, const T* rows, int
     for (; p + 4 <= k; p += 4) {
 #pragma GCC unroll 4
       for (int u = 0; u < 4; ++u) {
-        acc[u] = fma(S(x[(p + u) * x_step]), load_partial<T, W>(rows + (p + u) * ld + j, lanes),
-                     acc[u]);
+        acc[u] =
+            fma(S(x[(p + u) * x_step]), load_partial<T, W>(rows + (p + u) * ld + j, lanes), acc[u]);
       }
     }
     for (; p < k; ++p) {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // int8 × int8 → int32 matrix products, exact.
 //
-// Both operands are widened to int16 while packing, in pairs along k, so that one multiply-add of pairs (x86 pmaddwd) does two
-// steps of k in 32 bits without saturation; other targets multiply lanes in int32.
+// Both operands are widened to int16 while packing, in pairs along k, so that one multiply-add of
+// pairs (x86 pmaddwd) does two steps of k in 32 bits without saturation; other targets multiply
+// lanes in int32.
 #include "sinter/backend/portable/kernels/gemm.hpp"
 #include "sinter/backend/portable/kernels/micro.hpp"
 #include "sinter/backend/portable/kernels/tables.hpp"

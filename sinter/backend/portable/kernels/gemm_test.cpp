@@ -21,10 +21,14 @@ struct Layout {
 };
 // Row major, column major, padded row major, both strides loose.
 const Layout layouts[] = {
-    {"n", [](std::int64_t, std::int64_t c) { return c; }, [](std::int64_t, std::int64_t) { return std::int64_t(1); }},
-    {"t", [](std::int64_t, std::int64_t) { return std::int64_t(1); }, [](std::int64_t r, std::int64_t) { return r; }},
-    {"p", [](std::int64_t, std::int64_t c) { return c + 5; }, [](std::int64_t, std::int64_t) { return std::int64_t(1); }},
-    {"s", [](std::int64_t, std::int64_t c) { return 2 * c + 3; }, [](std::int64_t, std::int64_t) { return std::int64_t(2); }},
+    {"n", [](std::int64_t, std::int64_t c) { return c; },
+     [](std::int64_t, std::int64_t) { return std::int64_t(1); }},
+    {"t", [](std::int64_t, std::int64_t) { return std::int64_t(1); },
+     [](std::int64_t r, std::int64_t) { return r; }},
+    {"p", [](std::int64_t, std::int64_t c) { return c + 5; },
+     [](std::int64_t, std::int64_t) { return std::int64_t(1); }},
+    {"s", [](std::int64_t, std::int64_t c) { return 2 * c + 3; },
+     [](std::int64_t, std::int64_t) { return std::int64_t(2); }},
 };
 
 template <class T>
@@ -68,8 +72,9 @@ T random_value() {
 }
 
 template <class Args>
-void run_split(void (*fn)(const Args&, void*), std::size_t (*bytes)(std::int64_t, std::int64_t, std::int64_t),
-               const Args& g, std::int64_t threads) {
+void run_split(void (*fn)(const Args&, void*),
+               std::size_t (*bytes)(std::int64_t, std::int64_t, std::int64_t), const Args& g,
+               std::int64_t threads) {
   const GemmGrid grid = gemm_grid(g.m, g.n, threads);
   for (std::int64_t i = 0; i < grid.rows * grid.cols; ++i) {
     const Args piece = gemm_piece(g, grid, i);
@@ -85,7 +90,8 @@ void check(const KernelSet& set, std::int64_t m, std::int64_t n, std::int64_t k,
            const Layout& lb, bool accumulate, bool bias, std::int64_t threads) {
   using C = typename Ops<T>::C;
   const std::int64_t ar = la.row(m, k), ac = la.col(m, k), br = lb.row(k, n), bc = lb.col(k, n);
-  std::vector<T> a(std::size_t((m - 1) * ar + (k - 1) * ac + 1 > 0 && m && k ? (m - 1) * ar + (k - 1) * ac + 1 : 0));
+  std::vector<T> a(std::size_t(
+      (m - 1) * ar + (k - 1) * ac + 1 > 0 && m && k ? (m - 1) * ar + (k - 1) * ac + 1 : 0));
   std::vector<T> b(std::size_t(n && k ? (k - 1) * br + (n - 1) * bc + 1 : 0));
   for (T& x : a) {
     x = random_value<T>();
@@ -138,8 +144,8 @@ void check(const KernelSet& set, std::int64_t m, std::int64_t n, std::int64_t k,
       worst = std::max(worst, std::fabs(s - double(c[at])) / (1 + (bias ? 12 : 0)));
     }
   }
-  const std::string what = std::string(set.name) + " " + std::to_string(m) + "x" + std::to_string(n) +
-                           "x" + std::to_string(k) + " " + la.name + lb.name;
+  const std::string what = std::string(set.name) + " " + std::to_string(m) + "x" +
+                           std::to_string(n) + "x" + std::to_string(k) + " " + la.name + lb.name;
   EXPECT_FALSE(outside) << what;
   EXPECT_LE(worst, Ops<T>::tolerance(k)) << what;
 }
@@ -199,7 +205,7 @@ TEST(Gemm, f32_propagates_nan_and_infinity) {
       for (int form = 0; form < 2; ++form) {
         const std::size_t count = std::size_t(size * size);
         std::vector<float> a(count, 0.f), b(count, 1.f), c(count);
-        b[std::size_t(size + 1)] = inf;           // 0 * inf is NaN in column 1 (or row 1 transposed)
+        b[std::size_t(size + 1)] = inf;  // 0 * inf is NaN in column 1 (or row 1 transposed)
         a[std::size_t(2 * size)] = std::nanf("");  // row 2
         Gemm<float> g;
         g.m = g.n = g.k = size;

@@ -17,8 +17,33 @@ namespace sinter::portable {
 
 /// Elementary functions reachable through the table.
 enum class MathFn : uint8_t {
-  exp, exp2, expm1, log, log2, log10, log1p, sin, cos, tan, asin, acos, atan, sinh, cosh, tanh,
-  asinh, acosh, atanh, erf, sqrt, rsqrt, abs, floor, ceil, trunc, round
+  exp,
+  exp2,
+  expm1,
+  log,
+  log2,
+  log10,
+  log1p,
+  sin,
+  cos,
+  tan,
+  asin,
+  acos,
+  atan,
+  sinh,
+  cosh,
+  tanh,
+  asinh,
+  acosh,
+  atanh,
+  erf,
+  sqrt,
+  rsqrt,
+  abs,
+  floor,
+  ceil,
+  trunc,
+  round
 };
 enum class MathFn2 : uint8_t { pow, atan2, fmod, hypot, maximum, minimum, copysign };
 

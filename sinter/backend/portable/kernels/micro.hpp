@@ -11,7 +11,8 @@ inline constexpr int64_t max64(int64_t a, int64_t b) { return a > b ? a : b; }
 inline constexpr int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 inline constexpr int64_t round_up(int64_t a, int64_t b) { return ceil_div(a, b) * b; }
 
-/// Rows and vectors per row of the register tile: rows * vectors accumulators leave room for one row of B.
+/// Rows and vectors per row of the register tile: rows * vectors accumulators leave room for one
+/// row of B.
 inline constexpr int tile_rows = vector_registers == 32 ? 14 : has_fma ? 6 : 5;
 inline constexpr int tile_vectors = 2;
 template <class T>
@@ -76,7 +77,8 @@ SINTER_FORCE_INLINE void write_tile(simd<T, native_lanes<T>> (&acc)[R][V], const
   }
 }
 
-/// acc[R][V] += sum over p < k of a[p * a_k + i * a_i] * b[p * b_k + …]; `edge` reads only `cols` columns of b.
+/// acc[R][V] += sum over p < k of a[p * a_k + i * a_i] * b[p * b_k + …]; `edge` reads only `cols`
+/// columns of b.
 template <class T, int R, int V, bool Edge>
 SINTER_FORCE_INLINE void multiply_tile(simd<T, native_lanes<T>> (&acc)[R][V], int64_t k, const T* a,
                                        int64_t a_i, int64_t a_k, const T* b, int64_t b_k,
@@ -137,8 +139,8 @@ SINTER_FORCE_INLINE void transpose_registers(simd<T, W> (&r)[W]) {
   }
 }
 
-/// dst[c * dst_ld + r] = src[r * src_ld + c] for r < rows <= W, c < cols <= W. With `pad`, lanes up to W are
-/// written too (as zeros).
+/// dst[c * dst_ld + r] = src[r * src_ld + c] for r < rows <= W, c < cols <= W. With `pad`, lanes up
+/// to W are written too (as zeros).
 template <class T>
 inline __attribute__((noinline)) void transpose_block(const T* src, int64_t src_ld, int rows,
                                                       int cols, T* dst, int64_t dst_ld, bool pad) {

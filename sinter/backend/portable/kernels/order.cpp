@@ -143,7 +143,8 @@ int64_t row(const T* x, int64_t n, bool largest) {
 }
 template <class T>
 void columns(const T* x, int64_t stride, int64_t n, int64_t width, bool largest, int64_t* out) {
-  largest ? arg_columns<true>(x, stride, n, width, out) : arg_columns<false>(x, stride, n, width, out);
+  largest ? arg_columns<true>(x, stride, n, width, out)
+          : arg_columns<false>(x, stride, n, width, out);
 }
 
 }  // namespace

@@ -11,7 +11,8 @@ namespace sinter::portable::SINTER_ISA {
 
 namespace {
 
-// Blocks computed side by side: word k of all of them is one array, which the compiler keeps in vectors.
+// Blocks computed side by side: word k of all of them is one array, which the compiler keeps in
+// vectors.
 constexpr int width_of_group = 2 * vector_bytes / 4;
 
 SINTER_FORCE_INLINE void philox_round(uint32_t* c0, uint32_t* c1, uint32_t* c2, uint32_t* c3,
@@ -31,7 +32,8 @@ SINTER_FORCE_INLINE void philox_round(uint32_t* c0, uint32_t* c1, uint32_t* c2, 
 void words(uint64_t seed, uint64_t first, uint32_t width, uint32_t* out, int64_t blocks) {
   int64_t done = 0;
   for (; done + width_of_group <= blocks; done += width_of_group) {
-    alignas(64) uint32_t c0[width_of_group], c1[width_of_group], c2[width_of_group], c3[width_of_group];
+    alignas(64) uint32_t c0[width_of_group], c1[width_of_group], c2[width_of_group],
+        c3[width_of_group];
     for (int i = 0; i < width_of_group; ++i) {
       const uint64_t index = first + uint64_t(done + i);
       c0[i] = uint32_t(index);
@@ -55,7 +57,8 @@ void words(uint64_t seed, uint64_t first, uint32_t width, uint32_t* out, int64_t
     }
   }
   for (; done < blocks; ++done) {
-    const philox::Block b = philox::stream_block(seed, first + uint64_t(done), philox::Width(width));
+    const philox::Block b =
+        philox::stream_block(seed, first + uint64_t(done), philox::Width(width));
     for (int k = 0; k < 4; ++k) {
       out[4 * done + k] = b.words[k];
     }
@@ -76,10 +79,11 @@ SINTER_FORCE_INLINE void turn(vf u, vf& sine, vf& cosine) {
   const vf quarter = floor(u * vf(4.0f) + vf(0.5f));
   const vf a = (u - quarter * vf(0.25f)) * vf(6.2831853071795865f);
   const vf b = a * a;
-  const vf s = a + a * b * (vf(-1.0f / 6) + b * (vf(1.0f / 120) + b * (vf(-1.0f / 5040) +
-                                                                      b * vf(1.0f / 362880))));
-  const vf c = vf(1.0f) + b * (vf(-0.5f) + b * (vf(1.0f / 24) + b * (vf(-1.0f / 720) +
-                                                                    b * vf(1.0f / 40320))));
+  const vf s = a + a * b *
+                       (vf(-1.0f / 6) +
+                        b * (vf(1.0f / 120) + b * (vf(-1.0f / 5040) + b * vf(1.0f / 362880))));
+  const vf c = vf(1.0f) +
+               b * (vf(-0.5f) + b * (vf(1.0f / 24) + b * (vf(-1.0f / 720) + b * vf(1.0f / 40320))));
   const auto odd = (quarter == vf(1.0f)) | (quarter == vf(3.0f));
   const auto sine_negative = (quarter == vf(2.0f)) | (quarter == vf(3.0f));
   const auto cosine_negative = (quarter == vf(1.0f)) | (quarter == vf(2.0f));

@@ -28,10 +28,14 @@ template <class T, Fold fold>
 constexpr T neutral() {
   switch (fold) {
     case Fold::prod:
-    case Fold::all: return T(1);
-    case Fold::max: return lowest<T>();
-    case Fold::min: return highest<T>();
-    default: return T(0);
+    case Fold::all:
+      return T(1);
+    case Fold::max:
+      return lowest<T>();
+    case Fold::min:
+      return highest<T>();
+    default:
+      return T(0);
   }
 }
 
@@ -82,7 +86,8 @@ void fold_row(const void* input, size_t n, void* result) {
       detail::fold<T, lanes, lanes / 2>(sum, [](auto a, auto b) { return step<fold>(a, b); })[0];
 }
 
-// Eight rows at a time, in pairs: one pass over `acc` for each eight, and the error of a sum stays small.
+// Eight rows at a time, in pairs: one pass over `acc` for each eight, and the error of a sum stays
+// small.
 template <class T, Fold fold>
 void fold_columns(const void* input, ptrdiff_t row_stride, size_t rows, size_t n, void* result) {
   constexpr int lanes = native_lanes<T>;
@@ -116,8 +121,8 @@ void fold_columns(const void* input, ptrdiff_t row_stride, size_t rows, size_t n
       const size_t width = n - j < size_t(lanes) ? n - j : size_t(lanes);
       V a = load_partial<T, lanes>(acc + j, int(width));
       for (size_t k = 0; k < block; ++k) {
-        a = step<fold>(a, load_partial<T, lanes>(x + ptrdiff_t(k) * row_stride + ptrdiff_t(j),
-                                                 int(width)));
+        a = step<fold>(
+            a, load_partial<T, lanes>(x + ptrdiff_t(k) * row_stride + ptrdiff_t(j), int(width)));
       }
       store_partial(a, acc + j, int(width));
     }

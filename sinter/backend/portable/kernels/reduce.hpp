@@ -23,7 +23,8 @@ struct ReduceTable {
   ColumnFold columns[carried_count][fold_count] = {};
 };
 
-/// to[c * to_stride + r] = from[r * from_stride + c] for r < rows, c < columns; strides in elements.
+/// to[c * to_stride + r] = from[r * from_stride + c] for r < rows, c < columns; strides in
+/// elements.
 using Transpose = void (*)(const void* from, ptrdiff_t from_stride, void* to, ptrdiff_t to_stride,
                            size_t rows, size_t columns);
 

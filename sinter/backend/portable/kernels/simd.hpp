@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // A thin vector type over compiler vector extensions: the carrier of every portable kernel.
 //
-// Freestanding: includes <stddef.h>, <stdint.h> and, on x86, the intrinsics header only. Each kernel file is compiled
-// once per instruction set with -DSINTER_ISA=<name>; everything here lives in a namespace of that name and is force-inlined,
-// so that the linker can never mix two instruction sets.
+// Freestanding: includes <stddef.h>, <stdint.h> and, on x86, the intrinsics header only. Each
+// kernel file is compiled once per instruction set with -DSINTER_ISA=<name>; everything here lives
+// in a namespace of that name and is force-inlined, so that the linker can never mix two
+// instruction sets.
 #pragma once
 
 #include <stddef.h>
@@ -146,9 +147,15 @@ struct simd_mask {
   SINTER_FORCE_INLINE explicit simd_mask(V x) : v(reinterpret_cast<native>(x)) {}
   SINTER_FORCE_INLINE simd_mask(bool b) : v(native{} - lane(b)) {}
   SINTER_FORCE_INLINE bool operator[](int i) const { return v[i] != 0; }
-  friend SINTER_FORCE_INLINE simd_mask operator&(simd_mask a, simd_mask b) { return simd_mask(a.v & b.v); }
-  friend SINTER_FORCE_INLINE simd_mask operator|(simd_mask a, simd_mask b) { return simd_mask(a.v | b.v); }
-  friend SINTER_FORCE_INLINE simd_mask operator^(simd_mask a, simd_mask b) { return simd_mask(a.v ^ b.v); }
+  friend SINTER_FORCE_INLINE simd_mask operator&(simd_mask a, simd_mask b) {
+    return simd_mask(a.v & b.v);
+  }
+  friend SINTER_FORCE_INLINE simd_mask operator|(simd_mask a, simd_mask b) {
+    return simd_mask(a.v | b.v);
+  }
+  friend SINTER_FORCE_INLINE simd_mask operator^(simd_mask a, simd_mask b) {
+    return simd_mask(a.v ^ b.v);
+  }
   friend SINTER_FORCE_INLINE simd_mask operator!(simd_mask a) { return simd_mask(~a.v); }
   friend SINTER_FORCE_INLINE simd_mask operator!=(simd_mask a, simd_mask b) { return a ^ b; }
   friend SINTER_FORCE_INLINE simd_mask operator==(simd_mask a, simd_mask b) { return !(a ^ b); }
@@ -373,8 +380,8 @@ SINTER_FORCE_INLINE simd<T, N> load_partial(const T* p, int n) {
   }
 #elif defined(__AVX2__)
   if constexpr (N * sizeof(T) == 32 && sizeof(T) == 4) {
-    return bit_cast<T>(simd<int32_t, N>(typename simd<int32_t, N>::native(_mm256_maskload_epi32(
-        reinterpret_cast<const int*>(p), __m256i(first_lanes<T, N>(n).v)))));
+    return bit_cast<T>(simd<int32_t, N>(typename simd<int32_t, N>::native(
+        _mm256_maskload_epi32(reinterpret_cast<const int*>(p), __m256i(first_lanes<T, N>(n).v)))));
   } else if constexpr (N * sizeof(T) == 32 && sizeof(T) == 8) {
     return bit_cast<T>(simd<int64_t, N>(typename simd<int64_t, N>::native(_mm256_maskload_epi64(
         reinterpret_cast<const long long*>(p), __m256i(first_lanes<T, N>(n).v)))));

@@ -7,7 +7,8 @@
 
 namespace sinter {
 
-/// Vectors of float, double or integers as a carrier. Integer functions wrap; division by zero gives 0.
+/// Vectors of float, double or integers as a carrier. Integer functions wrap; division by zero
+/// gives 0.
 template <class T, int N>
 struct Carrier<portable::SINTER_ISA::simd<T, N>> {
   using V = portable::SINTER_ISA::simd<T, N>;
@@ -23,13 +24,13 @@ struct Carrier<portable::SINTER_ISA::simd<T, N>> {
   static SINTER_FORCE_INLINE V name(V x) { return portable::SINTER_ISA::name(x); }
 #define SINTER_FORWARD_2(name) \
   static SINTER_FORCE_INLINE V name(V a, V b) { return portable::SINTER_ISA::name(a, b); }
-#define SINTER_FORWARD_ROUND(name)         \
-  static SINTER_FORCE_INLINE V name(V x) { \
-    if constexpr (is_integer) {            \
-      return x;                            \
-    } else {                               \
+#define SINTER_FORWARD_ROUND(name)          \
+  static SINTER_FORCE_INLINE V name(V x) {  \
+    if constexpr (is_integer) {             \
+      return x;                             \
+    } else {                                \
       return portable::SINTER_ISA::name(x); \
-    }                                      \
+    }                                       \
   }
   SINTER_FORWARD_1(abs)
   SINTER_FORWARD_1(sqrt)
@@ -69,9 +70,8 @@ struct Carrier<portable::SINTER_ISA::simd<T, N>> {
 
   static SINTER_FORCE_INLINE V fmod(V a, V b) {
     if constexpr (is_integer) {
-      return each(a, b, [](T x, T y) {
-        return y == 0 || (T(-1) < T(0) && y == T(-1)) ? T(0) : T(x % y);
-      });
+      return each(
+          a, b, [](T x, T y) { return y == 0 || (T(-1) < T(0) && y == T(-1)) ? T(0) : T(x % y); });
     } else {
       return portable::SINTER_ISA::fmod(a, b);
     }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Declarations of the kernels of one instruction set, as the table getter and the kernel files see them.
+// Declarations of the kernels of one instruction set, as the table getter and the kernel files see
+// them.
 #pragma once
 
 #include "sinter/backend/portable/kernels/kernel_set.hpp"

@@ -38,8 +38,8 @@ SINTER_FORCE_INLINE void map2(F f, const T* x, const T* y, T* z, size_t n) {
 template <class T>
 void math_1(MathFn f, const T* x, T* y, size_t n) {
   switch (f) {
-#define SINTER_CASE(name)                                           \
-  case MathFn::name:                                                \
+#define SINTER_CASE(name) \
+  case MathFn::name:      \
     return map<T>([](auto v) { return SINTER_ISA::name(v); }, x, y, n);
     SINTER_CASE(exp)
     SINTER_CASE(exp2)
@@ -74,8 +74,8 @@ void math_1(MathFn f, const T* x, T* y, size_t n) {
 template <class T>
 void math_2(MathFn2 f, const T* x, const T* y, T* z, size_t n) {
   switch (f) {
-#define SINTER_CASE(name)                                                             \
-  case MathFn2::name:                                                                 \
+#define SINTER_CASE(name) \
+  case MathFn2::name:     \
     return map2<T>([](auto a, auto b) { return SINTER_ISA::name(a, b); }, x, y, z, n);
     SINTER_CASE(pow)
     SINTER_CASE(atan2)

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Elementary functions over simd<float, N> (within 2 ulp) and simd<double, N> (libm, lane by lane).
 //
-// The f32 functions keep C's special values: NaN in gives NaN out (except pow(x, 0) and pow(1, y)), infinities, signed
-// zeros and denormals are right. The hot ones (exp, expm1, log, log1p, tanh, erf) work in f32; the rest run on
-// two halves in f64 with short polynomials, which makes their accuracy a matter of one final rounding.
+// The f32 functions keep C's special values: NaN in gives NaN out (except pow(x, 0) and pow(1, y)),
+// infinities, signed zeros and denormals are right. The hot ones (exp, expm1, log, log1p, tanh,
+// erf) work in f32; the rest run on two halves in f64 with short polynomials, which makes their
+// accuracy a matter of one final rounding.
 #pragma once
 
 #include "sinter/backend/portable/kernels/vmath_core.hpp"
@@ -118,10 +119,10 @@ SINTER_FORCE_INLINE simd<float, N> erf(simd<float, N> x) {
                      0.0000837861703331021441f);
   s = fma(x, s, x);
   F t = min(F(3.95f), a);
-  F g = detail::poly(t, 0.000160600066688050208f, -1.12943518229228206f, -0.633540967700199835f,
-                     -0.108015216805698081f, 0.0248978055604774492f, -0.00405473829929500609f,
-                     0.000397081183456717727f, -0.0000143741765073197077f,
-                     -5.17392327833476772e-7f);
+  F g =
+      detail::poly(t, 0.000160600066688050208f, -1.12943518229228206f, -0.633540967700199835f,
+                   -0.108015216805698081f, 0.0248978055604774492f, -0.00405473829929500609f,
+                   0.000397081183456717727f, -0.0000143741765073197077f, -5.17392327833476772e-7f);
   F l = copysign(F(1.0f) - exp(g), x);
   return select(x != x, x, select(a < F(0.92f), s, l));
 }
@@ -143,7 +144,8 @@ template <int N>
 SINTER_FORCE_INLINE simd<float, N> log10(simd<float, N> x) {
   return detail::log_through(x, 0.434294481903251827651);
 }
-/// x^y by C99's rules: pow(x, 0) = 1, pow(1, y) = 1, negative x with an integer y, signed zeros and infinities.
+/// x^y by C99's rules: pow(x, 0) = 1, pow(1, y) = 1, negative x with an integer y, signed zeros and
+/// infinities.
 template <int N>
 SINTER_FORCE_INLINE simd<float, N> pow(simd<float, N> x, simd<float, N> y) {
   using F = simd<float, N>;
@@ -286,23 +288,23 @@ SINTER_FORCE_INLINE simd<float, N> atanh(simd<float, N> x) {
 
 // ---- f64: libm per lane ----
 
-#define SINTER_LIBM1(name)                                \
-  template <int N>                                        \
+#define SINTER_LIBM1(name)                                      \
+  template <int N>                                              \
   SINTER_FORCE_INLINE simd<double, N> name(simd<double, N> x) { \
-    simd<double, N> r;                                    \
-    for (int i = 0; i < N; ++i) {                         \
-      r.v[i] = __builtin_##name(x.v[i]);                  \
-    }                                                     \
-    return r;                                             \
+    simd<double, N> r;                                          \
+    for (int i = 0; i < N; ++i) {                               \
+      r.v[i] = __builtin_##name(x.v[i]);                        \
+    }                                                           \
+    return r;                                                   \
   }
-#define SINTER_LIBM2(name)                                                   \
-  template <int N>                                                           \
+#define SINTER_LIBM2(name)                                                         \
+  template <int N>                                                                 \
   SINTER_FORCE_INLINE simd<double, N> name(simd<double, N> x, simd<double, N> y) { \
-    simd<double, N> r;                                                       \
-    for (int i = 0; i < N; ++i) {                                            \
-      r.v[i] = __builtin_##name(x.v[i], y.v[i]);                             \
-    }                                                                        \
-    return r;                                                                \
+    simd<double, N> r;                                                             \
+    for (int i = 0; i < N; ++i) {                                                  \
+      r.v[i] = __builtin_##name(x.v[i], y.v[i]);                                   \
+    }                                                                              \
+    return r;                                                                      \
   }
 SINTER_LIBM1(exp)
 SINTER_LIBM1(exp2)
@@ -353,7 +355,8 @@ namespace math {
 using SINTER_ISA::abs, SINTER_ISA::acos, SINTER_ISA::acosh, SINTER_ISA::asin, SINTER_ISA::asinh;
 using SINTER_ISA::atan, SINTER_ISA::atan2, SINTER_ISA::atanh, SINTER_ISA::ceil;
 using SINTER_ISA::copysign, SINTER_ISA::cos, SINTER_ISA::cosh, SINTER_ISA::erf, SINTER_ISA::exp;
-using SINTER_ISA::exp2, SINTER_ISA::expm1, SINTER_ISA::floor, SINTER_ISA::fma, SINTER_ISA::fmod, SINTER_ISA::hypot;
+using SINTER_ISA::exp2, SINTER_ISA::expm1, SINTER_ISA::floor, SINTER_ISA::fma, SINTER_ISA::fmod,
+    SINTER_ISA::hypot;
 using SINTER_ISA::is_inf, SINTER_ISA::is_nan, SINTER_ISA::log, SINTER_ISA::log10;
 using SINTER_ISA::log1p, SINTER_ISA::log2, SINTER_ISA::maximum, SINTER_ISA::minimum;
 using SINTER_ISA::pow, SINTER_ISA::round, SINTER_ISA::rsqrt, SINTER_ISA::sin, SINTER_ISA::sinh;

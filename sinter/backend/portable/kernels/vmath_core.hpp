@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Building blocks of vmath.hpp: rounding, sign handling, f64 cores good to about 1e-13, argument reduction.
+// Building blocks of vmath.hpp: rounding, sign handling, f64 cores good to about 1e-13, argument
+// reduction.
 #pragma once
 
 #include "sinter/backend/portable/kernels/simd.hpp"
@@ -254,7 +255,8 @@ SINTER_FORCE_INLINE V sqrt_any(V x) {
   return SINTER_ISA::sqrt(x);
 }
 
-/// e^x clamped to the f32 range's neighbourhood; infinities and NaN pass as in C after rounding to f32.
+/// e^x clamped to the f32 range's neighbourhood; infinities and NaN pass as in C after rounding to
+/// f32.
 template <int N>
 SINTER_FORCE_INLINE simd<double, N> exp_d(simd<double, N> x) {
   using D = simd<double, N>;
@@ -328,7 +330,8 @@ SINTER_FORCE_INLINE simd<double, N> atan2_d(simd<double, N> y, simd<double, N> x
 inline constexpr uint32_t two_over_pi[10] = {0xa2f9836e, 0x4e441529, 0xfc2757d1, 0xf534ddc0,
                                              0xdb629599, 0x3c439041, 0xfe5163ab, 0xdebbc561,
                                              0xb7246e3a, 0x424dd2e0};
-/// Reduces a finite |x| >= 2^24 modulo pi/2: x = (4 j + quadrant) pi/2 + r, |r| <= pi/4 (Payne and Hanek).
+/// Reduces a finite |x| >= 2^24 modulo pi/2: x = (4 j + quadrant) pi/2 + r, |r| <= pi/4 (Payne and
+/// Hanek).
 static inline double reduce_huge(float x, int64_t* quadrant) {
   uint32_t b = __builtin_bit_cast(uint32_t, x) & 0x7fffffffu;
   int e = int(b >> 23) - 150;  // x = m 2^e, e >= 1
@@ -390,9 +393,10 @@ SINTER_FORCE_INLINE simd<double, N> sincos_d(simd<double, N> x) {
     }
   }
   D z = r * r;
-  D s = fma(r * z, poly(z, -1.0 / 6, 1.0 / 120, -1.0 / 5040, 1.0 / 362880, -1.0 / 39916800,
-                        1.0 / 6227020800.0),
-            r);
+  D s = fma(
+      r * z,
+      poly(z, -1.0 / 6, 1.0 / 120, -1.0 / 5040, 1.0 / 362880, -1.0 / 39916800, 1.0 / 6227020800.0),
+      r);
   D c = poly(z, 1.0, -0.5, 1.0 / 24, -1.0 / 720, 1.0 / 40320, -1.0 / 3628800, 1.0 / 479001600,
              -1.0 / 87178291200.0);
   const L one = L(int64_t(1));
@@ -431,7 +435,8 @@ static inline float fmod_scalar(float x, float y) {
   if (ux < uy) {
     return x;
   }
-  if (ux < 0x4b800000u && uy >= 0x3f800000u) {  // |x| < 2^24 <= 2^24 |y|: the f64 quotient is exact enough
+  if (ux < 0x4b800000u &&
+      uy >= 0x3f800000u) {  // |x| < 2^24 <= 2^24 |y|: the f64 quotient is exact enough
     double dx = __builtin_bit_cast(float, ux);
     double dy = __builtin_bit_cast(float, uy);
     double r = dx - double(int64_t(dx / dy)) * dy;
@@ -461,7 +466,8 @@ static inline float fmod_scalar(float x, float y) {
     mx <<= 1;
     --e;
   }
-  const uint32_t bits = mx < 0x800000u ? uint32_t(mx) : (uint32_t(e) << 23) | uint32_t(mx & 0x7fffffu);
+  const uint32_t bits =
+      mx < 0x800000u ? uint32_t(mx) : (uint32_t(e) << 23) | uint32_t(mx & 0x7fffffu);
   return __builtin_bit_cast(float, bits | sign);
 }
 

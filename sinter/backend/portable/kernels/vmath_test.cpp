@@ -54,7 +54,8 @@ const Unary unary[] = {
     {MathFn::round, "round", [](double x) { return std::nearbyint(x); }, 0},
 };
 
-// Distance in units of the last place of the exact value's float; huge for a wrong NaN, infinity or zero's sign.
+// Distance in units of the last place of the exact value's float; huge for a wrong NaN, infinity or
+// zero's sign.
 double ulp_error(float got, double exact) {
   const float want = float(exact);
   if (std::isnan(want) || std::isnan(got)) {
@@ -88,9 +89,31 @@ const std::vector<float>& samples() {
       x.push_back(float(i) * 1.1e-5f);
       x.push_back(1 + float(i) * 1.7e-6f);
     }
-    for (float s : {0.f, 1.f, 0.5f, 2.f, 1.5f, 2.5f, 88.72283f, 88.7229f, 103.9721f, 104.f, 87.33655f,
-                    1e-45f, 1.1754944e-38f, 1.17549421e-38f, 3.4028235e38f, 8388608.f, 8388607.5f,
-                    16777216.f, 16777218.f, 4194303.5f, 1e22f, 0.99999994f, 1.0000001f, inf, nan}) {
+    for (float s : {0.f,
+                    1.f,
+                    0.5f,
+                    2.f,
+                    1.5f,
+                    2.5f,
+                    88.72283f,
+                    88.7229f,
+                    103.9721f,
+                    104.f,
+                    87.33655f,
+                    1e-45f,
+                    1.1754944e-38f,
+                    1.17549421e-38f,
+                    3.4028235e38f,
+                    8388608.f,
+                    8388607.5f,
+                    16777216.f,
+                    16777218.f,
+                    4194303.5f,
+                    1e22f,
+                    0.99999994f,
+                    1.0000001f,
+                    inf,
+                    nan}) {
       x.push_back(s);
       x.push_back(-s);
     }
@@ -171,9 +194,9 @@ const Binary binary[] = {
 };
 
 TEST(Vmath, binary_f32_within_ulp) {
-  std::vector<float> special{0.f,   1.f,     2.f,   3.f,    0.5f,        1.5f,        7.25f,
-                             1e-45f, 1e-38f, 1e30f, 3.4e38f, 16777215.f, 16777216.f, 0.333333f,
-                             1e-7f, 100.f,   inf,   nan,    0.99999994f, 1.0000001f, 12345.678f};
+  std::vector<float> special{0.f,    1.f,    2.f,   3.f,     0.5f,        1.5f,       7.25f,
+                             1e-45f, 1e-38f, 1e30f, 3.4e38f, 16777215.f,  16777216.f, 0.333333f,
+                             1e-7f,  100.f,  inf,   nan,     0.99999994f, 1.0000001f, 12345.678f};
   const std::size_t half = special.size();
   for (std::size_t i = 0; i < half; ++i) {
     special.push_back(-special[i]);
@@ -223,7 +246,8 @@ TEST(Cases, OPS_06_pow) {
       set->math2_f32(MathFn2::pow, x, y, z, n);
       for (std::size_t i = 0; i < 9; ++i) {
         const float w = i < n ? want[i] : 0;
-        EXPECT_TRUE(std::isnan(w) ? std::isnan(z[i]) : z[i] == w) << set->name << " " << n << " " << i;
+        EXPECT_TRUE(std::isnan(w) ? std::isnan(z[i]) : z[i] == w)
+            << set->name << " " << n << " " << i;
       }
     }
   }

@@ -21,10 +21,14 @@ struct SampleInput {
   Role role = Role::value;
   double low = -3;
   double high = 3;
+  bool finite = false;  ///< never NaN or infinite: backends may multiply it with padding's zeros
 };
 
 inline SampleInput value_sample(const Shape& shape, double low = -3, double high = 3) {
   return {shape, SampleInput::Role::value, low, high};
+}
+inline SampleInput finite_sample(const Shape& shape) {
+  return {shape, SampleInput::Role::value, -3, 3, true};
 }
 inline SampleInput distinct_sample(const Shape& shape) {
   return {shape, SampleInput::Role::distinct};

@@ -32,7 +32,7 @@ std::vector<HostData> make_inputs(const Case& c, DType dtype, std::mt19937_64& r
   std::vector<HostData> inputs;
   for (const SampleInput& sample : c.inputs) {
     inputs.push_back(make_data(sample, dtype, random));
-    if (special && sample.role == SampleInput::Role::value) {
+    if (special && sample.role == SampleInput::Role::value && !sample.finite) {
       const bool simple =
           c.def->elementwise && (c.inputs.size() == 1 || c.def->elementwise->bool_result);
       put_special_values(inputs.back(), random, simple);

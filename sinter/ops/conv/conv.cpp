@@ -201,9 +201,9 @@ void Conv::samples(SampleSink& sink) {
   for (const Example& e : examples()) {
     const Conv op = with_window<Conv>(e.window);
     if (e.bias) {
-      sink.add(op, {value_sample(e.x), value_sample(e.weight), value_sample({e.weight[0]})});
+      sink.add(op, {value_sample(e.x), finite_sample(e.weight), value_sample({e.weight[0]})});
     } else {
-      sink.add(op, {value_sample(e.x), value_sample(e.weight)});
+      sink.add(op, {value_sample(e.x), finite_sample(e.weight)});
     }
   }
 }
@@ -241,7 +241,7 @@ void ConvInputGrad::samples(SampleSink& sink) {
   for (const Example& e : examples()) {
     ConvInputGrad op = with_window<ConvInputGrad>(e.window);
     op.size = spatial_of(e.x);
-    sink.add(op, {value_sample(example_output(e)), value_sample(e.weight)});
+    sink.add(op, {value_sample(example_output(e)), finite_sample(e.weight)});
   }
 }
 
@@ -275,7 +275,7 @@ void ConvWeightGrad::samples(SampleSink& sink) {
   for (const Example& e : examples()) {
     ConvWeightGrad op = with_window<ConvWeightGrad>(e.window);
     op.kernel = spatial_of(e.weight);
-    sink.add(op, {value_sample(e.x), value_sample(example_output(e))});
+    sink.add(op, {value_sample(e.x), finite_sample(example_output(e))});
   }
 }
 

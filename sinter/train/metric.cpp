@@ -35,7 +35,7 @@ double Observation::loss() const {
 
 const HostData& Observation::output() const {
   if (!output_) {
-    if (!step_.output) {
+    if (!step_.output.value()) {
       throw ArgumentError(
           "train: a metric needs the model's output, but the step function left "
           "StepOutput::output empty; set it, or drop the metric");
@@ -47,7 +47,7 @@ const HostData& Observation::output() const {
 
 const HostData& Observation::targets() const {
   if (!targets_) {
-    if (!step_.targets) {
+    if (!step_.targets.value()) {
       throw ArgumentError(
           "train: a metric needs the targets, but the step function left "
           "StepOutput::targets empty; set it, or drop the metric");

@@ -7,9 +7,10 @@
 #include <termios.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cmath>
 #include <csignal>
-#include <cstring>
+#include <iterator>
 
 #include "sinter/train/json_logger.hpp"
 #include "sinter/train/learner_fixture_test.hpp"
@@ -130,9 +131,11 @@ class Terminal {
     return all;
   }
   bool settings_unchanged() const {
-    termios now;
+    termios now{};
     tcgetattr(slave_, &now);
-    return std::memcmp(&now, &before_, sizeof now) == 0;
+    return now.c_iflag == before_.c_iflag && now.c_oflag == before_.c_oflag &&
+           now.c_cflag == before_.c_cflag && now.c_lflag == before_.c_lflag &&
+           std::equal(std::begin(now.c_cc), std::end(now.c_cc), std::begin(before_.c_cc));
   }
   std::FILE* out = nullptr;
 
@@ -193,8 +196,10 @@ TEST(Cases, TRN_05_terminal_is_left_as_it_was) {
                                  }),
                  std::runtime_error);
     std::fputs("error: broken\n", terminal.out);
-    EXPECT_NE(screen(terminal.text()).find("\nerror: broken\n"), std::string::npos)
-        << "the message stands on a line of its own";
+    const std::string text = terminal.text();
+    EXPECT_NE(screen(text).find("\nerror: broken\n"), std::string::npos)
+        << "the message stands on a line of its own:\n"
+        << text;
     EXPECT_TRUE(terminal.settings_unchanged());
   }
   {

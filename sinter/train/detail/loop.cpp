@@ -52,7 +52,7 @@ std::int64_t divide_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b;
 }  // namespace
 
 Gradients back_propagate(StepOutput& output, double weight) {
-  if (!output.loss || output.loss.num_elements() != 1) {
+  if (!output.loss.value() || output.loss.num_elements() != 1) {
     throw ShapeError(
         fmt::format("Learner: the step function's loss must be one element, got {}; take its mean",
                     output.loss ? output.loss.shape().str() : std::string("none")));
@@ -179,8 +179,8 @@ FitResult Run::run() {
     guard_.emplace();
   }
   const GeneratorScope scope(generator_);
+  worker_.emplace(waiting_steps);
   try {
-    worker_.emplace(waiting_steps);
     tell([info = run_info()](Renderer& renderer) { renderer.run_begin(info); });
     const StopReason reason = epochs();
     FitResult result{.reason = reason,
@@ -204,7 +204,11 @@ FitResult Run::run() {
     worker_->drain();
     return result;
   } catch (...) {
-    // Joined first: the renderers are not in use any more.
+    // The steps that were made are still told.
+    try {
+      worker_->drain();
+    } catch (...) {
+    }
     worker_.reset();
     for (const auto& renderer : renderers_) {
       renderer->run_failed();
@@ -327,7 +331,10 @@ bool Run::train_epoch() {
   while (!interrupted()) {
     outputs.clear();
     const double rate = config_.schedule.at(state_.step);
-    task_.train_step(config_.accumulate, rate, config_.device, outputs);
+    // Never over the end of the epoch, which the loader tells once, in place of a batch.
+    const std::int64_t left = std::max<std::int64_t>(train_.batches - state_.batches, 1);
+    const int count = static_cast<int>(std::min<std::int64_t>(config_.accumulate, left));
+    task_.train_step(count, rate, config_.device, outputs);
     if (outputs.empty()) {
       state_.train_done = true;
       break;

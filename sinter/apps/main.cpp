@@ -6,6 +6,7 @@
 #include <exception>
 #include <new>
 #include <string>
+#include <vector>
 
 #include "sinter/apps/commands.hpp"
 
@@ -96,7 +97,10 @@ int run(int argc, char** argv) {
     if (error.get_exit_code() == 0) {
       return app.exit(error);  // help
     }
-    return fail(std::string(error.what()) + "; see `sinter --help`", wrong_usage);
+    const std::vector<std::string> rest = app.remaining(true);
+    const std::string what =
+        rest.empty() ? error.what() : "there is no command or argument `" + rest.front() + "`";
+    return fail(what + "; see `sinter --help`", wrong_usage);
   }
   if (fashion_mnist.parsed()) {
     if (fashion_mnist.count("--resume") > 0) {

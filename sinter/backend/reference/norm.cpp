@@ -14,11 +14,11 @@ struct Statistics {
   double variance = 0;
 };
 
-// Statistics of x[index(0)], ..., x[index(n - 1)].
+// Statistics of x[index(0)], ..., x[index(n - 1)]; about 0 unless `centred`.
 template <class I>
-Statistics statistics(const std::vector<double>& x, std::size_t n, I&& index) {
+Statistics statistics(const std::vector<double>& x, std::size_t n, I&& index, bool centred = true) {
   Statistics s;
-  for (std::size_t i = 0; i < n; ++i) {
+  for (std::size_t i = 0; i < n && centred; ++i) {
     s.mean += x[index(i)];
   }
   s.mean /= static_cast<double>(n);
@@ -71,11 +71,7 @@ void row_norm(Backend& backend, const OpCall& call, Outputs& outputs, const ops:
   std::vector<double> factors(rows.count);
   for (std::size_t r = 0; r < rows.count; ++r) {
     const auto index = [&](std::size_t i) { return r * rows.size + i; };
-    Statistics s = statistics(x, rows.size, index);
-    if (!centred) {
-      s.variance += s.mean * s.mean;
-      s.mean = 0;
-    }
+    const Statistics s = statistics(x, rows.size, index, centred);
     means[r] = s.mean;
     factors[r] = 1 / std::sqrt(s.variance + op.eps);
     for (std::size_t i = 0; i < rows.size; ++i) {

@@ -50,13 +50,14 @@ Op with_options(const CrossEntropyOptions& options) {
   return op;
 }
 
-// The gradient of the class weights, which are seldom learnt: by basic ops.
+// The gradient of the class weights, which are seldom learnt: by basic ops. The logsumexp is
+// computed anew, since the saved one has no gradient with respect to the logits.
 Value weight_gradient(const GradCall& call, const CrossEntropyOptions& op) {
   const Value& targets = call.input(1);
-  const Value& lse = call.output(1);
-  const DType dtype = lse.dtype();
+  const DType dtype = call.output(1).dtype();
   const Value x = cast(call.input(0), dtype);
   const int dim = class_dim(x.shape());
+  const Value lse = op.normalized ? scalar_like(x, 0) : logsumexp(x, {dim}, true);
   const std::int64_t classes = x.size(dim);
   Shape along = Dims::filled(x.rank(), 1);
   along[dim] = classes;
@@ -75,7 +76,7 @@ Value weight_gradient(const GradCall& call, const CrossEntropyOptions& op) {
   const Value hits = cast(logical_and(equal(unsqueeze(targets, dim), numbers), counted), dtype);
   const Value share = scalar_like(x, op.label_smoothing / static_cast<double>(classes));
   const Value kept = add(mul(hits, scalar_like(x, 1 - op.label_smoothing)), share);
-  const Value terms = where(counted, mul(sub(unsqueeze(lse, dim), x), kept), zero);
+  const Value terms = where(counted, mul(sub(lse, x), kept), zero);
   const Value g = cast(call.grad(), dtype);
   if (op.reduction == Reduction::none) {
     return per_class(mul(terms, unsqueeze(g, dim)));

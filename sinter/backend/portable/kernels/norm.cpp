@@ -79,13 +79,15 @@ SINTER_FORCE_INLINE void for_pieces(int64_t runs, int64_t run, int64_t stride, F
   }
 }
 
-// Sums about the mean of the first piece, which is close enough to the whole's.
+// Sums about the mean of the first piece, which is close enough to the whole's. One that is not
+// finite would make NaN of the mean of a channel that holds infinity.
 template <class T>
 void channel_statistics(const T* x, int64_t runs, int64_t run, int64_t stride, T* mean,
                         T* variance) {
   using V = lanes_of<T>;
   const int64_t head = run < block ? run : block;
-  const T shift = sum_chunks<T>(head, [&](auto c) { return c.load(x); }) / T(head);
+  const T first = sum_chunks<T>(head, [&](auto c) { return c.load(x); }) / T(head);
+  const T shift = first - first == T(0) ? first : T(0);
   double sum = 0;
   double square = 0;
   for_pieces(runs, run, stride, [&](int64_t at, int64_t n) {
@@ -179,7 +181,8 @@ void columns_statistics(const T* x, int64_t rows, int64_t stride, int64_t count,
     for (int64_t r = 0; r < rows; ++r) {
       sum += c.load(x + r * stride);
     }
-    const V rough = sum / V(T(rows));
+    const V first = sum / V(T(rows));
+    const V rough = select(first - first == V(T(0)), first, V(T(0)));
     V rest(T(0));
     V square(T(0));
     for (int64_t r = 0; r < rows; ++r) {

@@ -31,14 +31,31 @@ void convert_elements(const void* from, DType from_dtype, void* to, DType to_dty
               [&]<class T>() { convert_from(static_cast<const T*>(from), to, to_dtype, count); });
 }
 
-HostData::HostData(const Shape& shape, DType dtype)
-    : shape_(shape),
-      dtype_(dtype),
-      bytes_(static_cast<std::size_t>(sinter::num_elements(shape)) * size_of(dtype)) {}
+std::size_t num_bytes(const Shape& shape, DType dtype) {
+  const std::int64_t count = num_elements(shape);
+  std::int64_t bytes = 0;
+  if (__builtin_mul_overflow(count, static_cast<std::int64_t>(size_of(dtype)), &bytes)) {
+    throw OutOfMemoryError(
+        fmt::format("a tensor {} of {} exceeds the address space; use a "
+                    "smaller shape",
+                    shape.str(), name_of(dtype)));
+  }
+  return static_cast<std::size_t>(bytes);
+}
+
+HostData::HostData(const Shape& shape, DType dtype) : shape_(shape), dtype_(dtype) {
+  const std::size_t bytes = num_bytes(shape, dtype);
+  try {
+    bytes_.resize(bytes);
+  } catch (const std::bad_alloc&) {
+    throw OutOfMemoryError(fmt::format("no memory for {} bytes on the host: elements of shape {}",
+                                       bytes, shape.str()));
+  }
+}
 
 HostData::HostData(const Shape& shape, DType dtype, std::vector<std::byte> bytes)
     : shape_(shape), dtype_(dtype), bytes_(std::move(bytes)) {
-  const std::size_t expected = static_cast<std::size_t>(num_elements()) * size_of(dtype);
+  const std::size_t expected = num_bytes(shape, dtype);
   if (bytes_.size() != expected) {
     throw ShapeError(fmt::format("HostData: shape {} of {} needs {} bytes, got {}", shape.str(),
                                  name_of(dtype), expected, bytes_.size()));

@@ -14,11 +14,14 @@
 
 namespace sinter {
 
+/// Bytes of dense elements. OutOfMemoryError for more than an address space can hold.
+[[nodiscard]] std::size_t num_bytes(const Shape& shape, DType dtype);
+
 /// Dense row-major elements in host memory. Copying copies the bytes.
 class HostData {
  public:
   HostData() = default;
-  /// Zeros.
+  /// Zeros. OutOfMemoryError when memory doesn't hold them.
   HostData(const Shape& shape, DType dtype);
   /// Takes over `bytes`; throws ShapeError unless they are exactly the size of the tensor.
   HostData(const Shape& shape, DType dtype, std::vector<std::byte> bytes);

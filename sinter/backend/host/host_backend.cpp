@@ -5,6 +5,8 @@
 #include <fmt/format.h>
 
 #include <cstring>
+#include <new>
+#include <stdexcept>
 
 #include "sinter/base/error.hpp"
 #include "sinter/ops/functions.hpp"
@@ -37,7 +39,7 @@ Kernel KernelTable::find(const OpDef& def) const {
                                            : nullptr;
 }
 
-void HostBackend::execute(const OpCall& call, Outputs& outputs) {
+void HostBackend::execute(const OpCall& call, Outputs& outputs) try {
   if (call.def->view) {
     outputs.push_back(run_view(call));
   } else if (const Kernel kernel = kernels_.find(*call.def)) {
@@ -50,6 +52,10 @@ void HostBackend::execute(const OpCall& call, Outputs& outputs) {
         "device",
         describe(call), name_));
   }
+} catch (const std::bad_alloc&) {  // of a kernel's own vectors
+  throw OutOfMemoryError(fmt::format("{}: no memory left for its work", describe(call)));
+} catch (const std::length_error&) {
+  throw OutOfMemoryError(fmt::format("{}: its size exceeds the address space", describe(call)));
 }
 
 bool HostBackend::supports(const OpDef& def, DType) const {

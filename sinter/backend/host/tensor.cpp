@@ -56,7 +56,7 @@ void with_element(std::size_t size, F&& f) {
 }  // namespace
 
 Ref<HostTensor> HostTensor::allocate(Backend& backend, const Shape& shape, DType dtype) {
-  const auto bytes = static_cast<std::size_t>(num_elements(shape)) * size_of(dtype);
+  const std::size_t bytes = num_bytes(shape, dtype);
   Ref<Storage> storage = Storage::allocate(bytes, sizeof(HostTensor));
   void* place = storage->extra();
   auto* tensor = ::new (place) HostTensor(backend, shape, dtype, std::move(storage));

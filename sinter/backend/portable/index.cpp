@@ -369,8 +369,7 @@ void run_embedding_grad(Backend& backend, const OpCall& call, Outputs& outputs) 
   const bool narrow = is_floating(g.dtype()) && size_of(g.dtype()) < 4;
   const DType working = narrow ? DType::f32 : g.dtype();
   Value sums = allocate(backend, shape, working);
-  std::memset(host(sums).data(), 0,
-              static_cast<std::size_t>(num_elements(shape)) * size_of(working));
+  std::memset(host(sums).data(), 0, num_bytes(shape, working));
   const Value rows = narrow ? converted(g, working) : densely(g);
   write(make_plan(Shape{index.size(), shape[1]}, contiguous_strides(shape), 0, index, false), rows,
         sums, IndexUpdate::add);

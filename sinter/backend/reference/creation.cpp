@@ -21,17 +21,21 @@ void fill(Backend& backend, const OpCall& call, Outputs& outputs) {
 
 void arange(Backend& backend, const OpCall& call, Outputs& outputs) {
   const auto& op = call.as<ops::Arange>();
+  const auto count = static_cast<std::size_t>(op.count);
   if (is_floating(op.dtype)) {
-    std::vector<double> values;
-    for (std::int64_t i = 0; i < op.count; ++i) {
-      values.push_back(op.start.as_double() + static_cast<double>(i) * op.step.as_double());
+    std::vector<double> values(count);
+    for (std::size_t i = 0; i < count; ++i) {
+      values[i] = op.start.as_double() + static_cast<double>(i) * op.step.as_double();
     }
     outputs.push_back(write_as(backend, call.outputs[0], values));
     return;
   }
-  std::vector<std::int64_t> values;
-  for (std::int64_t i = 0; i < op.count; ++i) {
-    values.push_back(op.start.as_int64() + i * op.step.as_int64());
+  // Without sign: products may wrap where their sums don't.
+  const auto start = static_cast<std::uint64_t>(op.start.as_int64());
+  const auto step = static_cast<std::uint64_t>(op.step.as_int64());
+  std::vector<std::int64_t> values(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    values[i] = static_cast<std::int64_t>(start + i * step);
   }
   outputs.push_back(write_as(backend, call.outputs[0], values));
 }

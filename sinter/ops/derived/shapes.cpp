@@ -102,15 +102,33 @@ Value arange_to(Backend& backend, Scalar start, Scalar end, Scalar step, DType d
     throw ArgumentError(
         fmt::format("arange: step {}; it must be finite and not 0", step.as_double()));
   }
-  std::int64_t count = 0;
-  if (start.kind != Kind::floating && end.kind != Kind::floating && step.kind != Kind::floating) {
-    const std::int64_t by = step.integer, distance = end.integer - start.integer;
-    count = distance / by + (distance % by != 0 && (distance < 0) == (by < 0) ? 1 : 0);
-  } else {
-    count = static_cast<std::int64_t>(
-        std::ceil((end.as_double() - start.as_double()) / step.as_double()));
+  if (!std::isfinite(start.as_double()) || !std::isfinite(end.as_double())) {
+    throw ArgumentError(fmt::format("arange: from {} to {}; both must be finite", start.as_double(),
+                                    end.as_double()));
   }
-  return arange(backend, start, step, std::max<std::int64_t>(count, 0), dtype);
+  double count = 0;
+  if (start.kind != Kind::floating && end.kind != Kind::floating && step.kind != Kind::floating) {
+    if ((start.integer < end.integer) != (step.integer > 0) || start.integer == end.integer) {
+      return arange(backend, start, step, 0, dtype);
+    }
+    // Without sign, since distances may need 64 bits.
+    const auto from = static_cast<std::uint64_t>(start.integer);
+    const auto to = static_cast<std::uint64_t>(end.integer);
+    const auto by = static_cast<std::uint64_t>(step.integer);
+    const std::uint64_t distance = step.integer > 0 ? to - from : from - to;
+    const std::uint64_t whole = (distance - 1) / (step.integer > 0 ? by : 0 - by) + 1;
+    if (whole <= static_cast<std::uint64_t>(INT64_MAX)) {
+      return arange(backend, start, step, static_cast<std::int64_t>(whole), dtype);
+    }
+    count = static_cast<double>(whole);
+  } else {
+    count = std::ceil((end.as_double() - start.as_double()) / step.as_double());
+  }
+  if (count >= 0x1p63) {
+    throw ArgumentError(fmt::format(
+        "arange: {} elements are more than a tensor can have; use a larger step", count));
+  }
+  return arange(backend, start, step, static_cast<std::int64_t>(std::max(count, 0.0)), dtype);
 }
 
 std::vector<Value> meshgrid(std::span<const Value> vectors) {

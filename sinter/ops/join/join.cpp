@@ -15,6 +15,15 @@ namespace {
 // One call takes this many inputs: which of them need a gradient is a 64-bit mask.
 constexpr std::size_t max_parts = 64;
 
+void require_set(std::span<const Value> parts, std::string_view op) {
+  for (const Value& part : parts) {
+    if (!part) {
+      throw ArgumentError(
+          fmt::format("{}: a part is an empty tensor; it was moved from or never set", op));
+    }
+  }
+}
+
 }  // namespace
 
 void Cat::infer(const OpCall& call, Specs& outputs) {
@@ -35,7 +44,9 @@ void Cat::infer(const OpCall& call, Specs& outputs) {
       throw ShapeError(fmt::format("cat: parts must agree in all dims but {}, got {} and {}", dim,
                                    first.shape().str(), part.shape().str()));
     }
-    shape[dim] += part.size(dim);
+    if (__builtin_add_overflow(shape[dim], part.size(dim), &shape[dim])) {
+      throw ShapeError(fmt::format("cat: dim {} of the parts together exceeds 2^63 - 1", dim));
+    }
   }
   (void)num_elements(shape);
   outputs.push_back({shape, first.dtype()});
@@ -63,6 +74,7 @@ Value cat(std::span<const Value> parts, std::int64_t dim, SourceLoc where) {
   if (parts.empty()) {
     throw ArgumentError("cat: expected at least one tensor, got none");
   }
+  require_set(parts, "cat");
   if (parts.size() > max_parts) {
     std::vector<Value> joined;
     for (std::size_t i = 0; i < parts.size(); i += max_parts) {
@@ -96,6 +108,7 @@ Value stack(std::span<const Value> parts, std::int64_t dim, SourceLoc where) {
   if (parts.empty()) {
     throw ArgumentError("stack: expected at least one tensor, got none");
   }
+  require_set(parts, "stack");
   std::vector<Value> rows;
   for (const Value& part : parts) {
     if (!(part.shape() == parts[0].shape())) {

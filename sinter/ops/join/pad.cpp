@@ -67,12 +67,11 @@ Value pad_by_index(const Value& x, int dim, std::int64_t before, std::int64_t af
                     "constant padding",
                     dim, x.shape().str()));
   }
-  std::vector<std::int64_t> index;
-  for (std::int64_t i = -before; i < n + after; ++i) {
-    index.push_back(mirror(i, n, mode));
+  HostData data(Shape{n + before + after}, DType::i64);
+  std::int64_t i = -before;
+  for (std::int64_t& source : data.as<std::int64_t>()) {
+    source = mirror(i++, n, mode);
   }
-  const HostData data(Shape{static_cast<std::int64_t>(index.size())},
-                      std::span<const std::int64_t>(index));
   return index_select(x, dim, x.backend().from_data(data), where);
 }
 
@@ -125,6 +124,12 @@ Value pad(const Value& x, const Dims& before, const Dims& after, PadMode mode, S
   for (int i = 0; i < before.rank(); ++i) {
     front[lead + i] = before[i];
     back[lead + i] = after[i];
+    std::int64_t sum = 0;
+    if (__builtin_add_overflow(before[i], after[i], &sum) ||
+        __builtin_add_overflow(sum, x.size(lead + i), &sum)) {
+      throw ShapeError(fmt::format("pad: {} and {} around dim {} of {} exceed 2^63 - 1", before[i],
+                                   after[i], lead + i, x.shape().str()));
+    }
   }
   if (mode == PadMode::constant) {
     return pad_constant(x, front, back, value, where);

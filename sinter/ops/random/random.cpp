@@ -113,8 +113,9 @@ Value randperm(Backend& backend, std::int64_t n, SourceLoc) {
   if (n < 0) {
     throw ArgumentError(fmt::format("randperm: the length must not be negative, got {}", n));
   }
+  HostData data(Shape{n}, DType::i64);
   const RandomKey key = take_key(backend, n);
-  std::vector<std::int64_t> order(static_cast<std::size_t>(n));
+  const std::span<std::int64_t> order = data.as<std::int64_t>();
   std::iota(order.begin(), order.end(), std::int64_t{0});
   for (std::int64_t i = n - 1; i > 0; --i) {
     const std::uint64_t j =
@@ -122,7 +123,7 @@ Value randperm(Backend& backend, std::int64_t n, SourceLoc) {
                               static_cast<std::uint64_t>(i) + 1);
     std::swap(order[static_cast<std::size_t>(i)], order[j]);
   }
-  return backend.from_data(HostData(Shape{n}, std::span<const std::int64_t>(order)));
+  return backend.from_data(data);
 }
 
 Value categorical(const Value& logits, std::int64_t count, SourceLoc where) {

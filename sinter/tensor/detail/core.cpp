@@ -22,6 +22,13 @@
 namespace sinter::detail {
 namespace {
 
+const Value& set(const Value& value, std::string_view op) {
+  if (!value) {
+    throw ArgumentError(fmt::format("{}: the tensor is empty; it was moved from or never set", op));
+  }
+  return value;
+}
+
 // A number takes the dtype of the tensor it meets; one that would lose its fraction is an error.
 Value number_beside(const Value& like, Scalar scalar, std::string_view op) {
   if (!is_floating(like.dtype()) && scalar.kind == Kind::floating &&
@@ -134,7 +141,7 @@ Value eye(std::int64_t rows, std::int64_t columns, DType dtype, const Device& de
 
 Value adopt(void* data, const Shape& shape, DType dtype, void (*release)(void*, void*),
             void* context, const Device& device) {
-  const std::size_t bytes = static_cast<std::size_t>(num_elements(shape)) * size_of(dtype);
+  const std::size_t bytes = num_bytes(shape, dtype);
   Ref<backend::Storage> storage = backend::Storage::adopt(data, bytes, release, context);
   std::vector<Backend*> decorators;
   Backend* leaf = &device.backend();
@@ -248,8 +255,9 @@ Value choose(const Value& mask, const Value& a, Value x, SourceLoc where) {
   const Value inputs[] = {mask, a, std::move(x)};
   return std::move(execute(op_def(OpCode::where), nullptr, inputs, 4, where)[0]);
 }
-HostData read(const Value& value) { return value.backend().read(value); }
+HostData read(const Value& value) { return set(value, "to_data").backend().read(value); }
 Scalar item(const Value& value) {
+  (void)set(value, "item");
   if (value.num_elements() != 1) {
     throw ShapeError(
         fmt::format("item: the tensor has shape {}, not one element; index or reduce it first",
@@ -272,10 +280,10 @@ bool truth(const Value& value) { return read(value).at(0) != 0; }
 
 Value cast(const Value& x, DType dtype) { return ops::cast(x, dtype); }
 
-Value require_grad(const Value& x) { return autodiff::require_grad(x); }
+Value require_grad(const Value& x) { return autodiff::require_grad(set(x, "require_grad")); }
 bool is_tracked(const Value& x) { return autodiff::is_tracked(x); }
-Value detach(const Value& x) { return autodiff::detach(x); }
-Gradients backward(const Value& x) { return autodiff::backward(x); }
+Value detach(const Value& x) { return autodiff::detach(set(x, "detach")); }
+Gradients backward(const Value& x) { return autodiff::backward(set(x, "backward")); }
 Value gradient(const Value& leaf, const Gradients& gradients) { return gradients.get(leaf); }
 
 }  // namespace sinter::detail

@@ -9,12 +9,21 @@
 namespace sinter::autodiff {
 
 void Ledger::keep(const std::shared_ptr<Slot>& slot, Value value, std::size_t budget) {
+  while (!entries_.empty() && entries_.back().slot.expired()) {
+    bytes_ -= entries_.back().bytes;
+    entries_.pop_back();
+  }
+  if (entries_.empty()) {  // a new pass begins
+    bytes_ = 0;
+    stride_ = 1;
+    next_position_ = 0;
+  }
   const std::size_t position = next_position_++;
-  if (position % stride_ != 0) {
+  if (position % stride_ != 0 || slot->bytes() > budget) {
     return;
   }
   slot->set_value(std::move(value));
-  entries_.push_back({slot, position});
+  entries_.push_back({slot, position, slot->bytes()});
   bytes_ += slot->bytes();
   if (bytes_ > budget) {
     thin(budget);
@@ -24,15 +33,9 @@ void Ledger::keep(const std::shared_ptr<Slot>& slot, Value value, std::size_t bu
 void Ledger::thin(std::size_t budget) {
   for (;;) {
     std::erase_if(entries_, [](const Entry& entry) { return entry.slot.expired(); });
-    if (entries_.empty()) {  // a new pass begins
-      stride_ = 1;
-      next_position_ = 0;
-    }
     bytes_ = 0;
     for (const Entry& entry : entries_) {
-      if (const std::shared_ptr<Slot> slot = entry.slot.lock()) {
-        bytes_ += slot->bytes();
-      }
+      bytes_ += entry.bytes;
     }
     if (bytes_ <= budget || entries_.empty()) {
       return;

@@ -72,6 +72,7 @@ class Ledger {
   struct Entry {
     std::weak_ptr<Slot> slot;
     std::size_t position;
+    std::size_t bytes;
   };
   std::vector<Entry> entries_;
   std::size_t bytes_ = 0;  // at most too high: slots that died are found when it matters

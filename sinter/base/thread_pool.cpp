@@ -19,6 +19,7 @@
 #include "sinter/base/error.hpp"
 #include "sinter/base/os/clock.hpp"
 #include "sinter/base/os/cpu.hpp"
+#include "sinter/base/os/process.hpp"
 
 namespace sinter {
 
@@ -158,6 +159,7 @@ struct ThreadPool::State {
   std::condition_variable wake;
   std::mutex workers_mutex;
   std::vector<std::thread> workers;
+  long process = os::process_id();  // a fork's child has none of the threads
 
   void start_workers(int count) {
     const std::lock_guard lock(workers_mutex);
@@ -173,6 +175,10 @@ struct ThreadPool::State {
 
   void stop() {
     const std::lock_guard lock(workers_mutex);
+    if (process != os::process_id()) {
+      (void)new std::vector<std::thread>(std::move(workers));  // neither joined nor destroyed
+      return;
+    }
     {
       const std::lock_guard sleep_lock(sleep_mutex);
       stopping = true;

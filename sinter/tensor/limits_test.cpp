@@ -5,6 +5,7 @@
 
 #include "sinter/tensor/cases_test.hpp"
 #include "sinter/tensor/combine.hpp"
+#include "sinter/tensor/functional.hpp"
 
 namespace sinter::testing {
 namespace {
@@ -33,6 +34,26 @@ TEST(Limits, elements_beyond_63_bits) {
         error_of<ShapeError>([&] { (void)Tensor<1>::zeros({4}).pad({huge}, {huge}); }).find("2^63"),
         std::string::npos);
     error_of<ShapeError>([] { (void)Tensor<1>::zeros({4}).repeat({huge}); });
+  });
+}
+
+TEST(Limits, windows_beyond_31_bits) {
+  on_each_device([] {
+    const auto x = Tensor<4>::zeros({1, 1, 5, 5}), weight = Tensor<4>::zeros({1, 1, 3, 3});
+    for (const std::int64_t size : {INT64_MAX, INT64_MAX / 2, std::int64_t{1} << 31}) {
+      for (const functional::ConvOptions& options : {functional::ConvOptions{.stride = {size, 1}},
+                                                     {.padding = {size, 1}},
+                                                     {.padding_after = {1, size}},
+                                                     {.dilation = {size, 1}}}) {
+        error_of<ArgumentError>([&] { (void)functional::conv(x, weight, {}, options); });
+      }
+      error_of<ArgumentError>(
+          [&] { (void)functional::conv_transpose(x, weight, {}, {.stride = {size, 1}}); });
+      error_of<ArgumentError>(
+          [&] { (void)functional::avg_pool(x, {.kernel = {size, 2}, .padding = {size / 2, 0}}); });
+      error_of<ArgumentError>(
+          [&] { (void)functional::max_pool(x, {.kernel = {2, 2}, .dilation = {size, 1}}); });
+    }
   });
 }
 

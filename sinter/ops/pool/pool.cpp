@@ -14,6 +14,9 @@
 namespace sinter::ops {
 namespace {
 
+// Windows beyond this have no use, and sums and products of them stay within 63 bits.
+constexpr std::int64_t most = INT32_MAX;
+
 Dims fill_in(const Dims& given, const Dims& standard, std::int64_t least, std::string_view what,
              std::string_view op) {
   if (given.empty()) {
@@ -24,9 +27,9 @@ Dims fill_in(const Dims& given, const Dims& standard, std::int64_t least, std::s
                                     given.str(), standard.rank()));
   }
   for (const std::int64_t value : given) {
-    if (value < least) {
-      throw ArgumentError(
-          fmt::format("{}: {} must be at least {}, got {}", op, what, least, given.str()));
+    if (value < least || value > most) {
+      throw ArgumentError(fmt::format("{}: {} must be at least {}{}, got {}", op, what, least,
+                                      value > most ? " and less than 2^31" : "", given.str()));
     }
   }
   return given;

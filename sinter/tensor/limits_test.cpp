@@ -87,6 +87,34 @@ TEST(Limits, tensors_that_were_never_set) {
   });
 }
 
+TEST(Limits, a_tensor_with_itself) {
+  on_each_autodiff([] {
+    auto x = Tensor<1>::from({1, 2, 3}).require_grad();
+    auto y = x;
+    y *= y;
+    y += y;
+    y /= y.sum() + 1;
+    y -= y;
+    expect_values(y, {0, 0, 0});
+    auto z = x;
+    z *= z;
+    expect_values(z, {1, 4, 9});
+    expect_values(*x.grad(z.sum().backward()), {2, 4, 6});
+  });
+}
+
+TEST(Limits, an_error_leaves_the_left_side_as_it_was) {
+  on_each_device([] {
+    auto x = Tensor<1>::from({1, 2, 3});
+    error_of<ShapeError>([&] { x += Tensor<1>::ones({2}); });
+    error_of<ArgumentError>([&] { x *= Tensor<1>(); });
+    expect_values(x, {1, 2, 3});
+    auto n = Tensor<1, Int>::from({1, 2});
+    error_of<DTypeError>([&] { n += 0.5; });
+    expect_values(n, {1, 2});
+  });
+}
+
 TEST(Limits, operands_that_overlap) {
   on_each_device([] {
     auto x = Tensor<2>::from({{1, 2}, {3, 4}});

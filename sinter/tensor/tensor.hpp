@@ -315,7 +315,7 @@ class Tensor : public detail::ShapeMethods<D, K>,
     return Tensor(detail::run(OpCode::code, std::move(a.value_), b.operand()), Trusted{}); \
   }                                                                                        \
   Tensor& operator symbol##=(const Right & b) {                                            \
-    value_ = detail::run(OpCode::code, std::move(value_), b.operand());                    \
+    detail::run_assign(OpCode::code, value_, b.operand());                                 \
     return *this;                                                                          \
   }
   SINTER_OPERATOR(+, add)

@@ -64,6 +64,20 @@ Value overwrite(const Op& op, Value x, std::initializer_list<Value> others,
   return std::move(apply(op, std::span<const Value>(inputs.data(), inputs.size()), 1, where)[0]);
 }
 
+// The right side of an operator, checked.
+Value second_operand(OpCode code, const Value& x, const Operand& y) {
+  const std::string_view name = op_def(code).name;
+  if (!x || (y.value && !*y.value)) {
+    throw ArgumentError(
+        fmt::format("{}: an operand is an empty tensor; it was moved from or never set", name));
+  }
+  Value second = y.value ? *y.value : number_beside(x, y.scalar, name);
+  if (code == OpCode::pow) {
+    check_exponent(x, second);
+  }
+  return second;
+}
+
 }  // namespace
 
 void check_type(const Value& value, int rank, int kind) {
@@ -89,16 +103,19 @@ Value run(OpCode code, Value&& x, SourceLoc where) {
 }
 Value run(OpCode code, Value x, const Operand& y) {
   const OpDef& def = op_def(code);
-  if (!x || (y.value && !*y.value)) {
-    throw ArgumentError(
-        fmt::format("{}: an operand is an empty tensor; it was moved from or never set", def.name));
-  }
-  Value second = y.value ? *y.value : number_beside(x, y.scalar, def.name);
-  if (code == OpCode::pow) {
-    check_exponent(x, second);
-  }
+  Value second = second_operand(code, x, y);
   const Value inputs[] = {std::move(x), std::move(second)};
   return std::move(execute(def, nullptr, inputs, 1, y.where)[0]);
+}
+void run_assign(OpCode code, Value& x, const Operand& y) {
+  Value second = second_operand(code, x, y);  // before `x` is moved: both may be one tensor
+  Value inputs[] = {std::move(x), std::move(second)};
+  try {
+    x = std::move(execute(op_def(code), nullptr, inputs, 1, y.where)[0]);
+  } catch (...) {
+    x = std::move(inputs[0]);
+    throw;
+  }
 }
 Value run_reversed(OpCode code, Scalar x, const Value& y, SourceLoc where) {
   const OpDef& def = op_def(code);

@@ -35,6 +35,9 @@ Value run(OpCode code, const Value& x, SourceLoc where);
 /// The same, and gives up `x`.
 Value run(OpCode code, Value&& x, SourceLoc where);
 Value run(OpCode code, Value x, const Operand& y);
+/// x = code(x, y), in x's memory if nobody else holds it; `y` may be `x`. After an error `x` is as
+/// it was.
+void run_assign(OpCode code, Value& x, const Operand& y);
 Value run_reversed(OpCode code, Scalar x, const Value& y, SourceLoc where);
 Value run3(OpCode code, const Value& a, const Value& b, const Value& c, SourceLoc where);
 Value reduce(OpCode code, const Value& x, const Dims& dims, bool keep, SourceLoc where);

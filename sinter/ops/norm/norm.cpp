@@ -89,15 +89,6 @@ Op rows_of(int dims, double eps) {
   return op;
 }
 
-// Statistics [batch...] seen against the whole input.
-Value against_rows(const Value& statistic, const Shape& shape, int dims, DType dtype) {
-  Shape kept = shape;
-  for (int i = shape.rank() - dims; i < shape.rank(); ++i) {
-    kept[i] = 1;
-  }
-  return cast(reshape(statistic, kept), dtype);
-}
-
 Value sum_batch(const Value& x, int dims) {
   const Dims list = batch_dims(x.shape(), dims);
   return list.empty() ? x : sum(x, list);

@@ -38,21 +38,6 @@ void scatter_as(const T* from, const Layout& layout, T* to) {
   });
 }
 
-// Calls `f` with the unsigned integer of `size` bytes.
-template <class F>
-void with_element(std::size_t size, F&& f) {
-  switch (size) {
-    case 1:
-      return f.template operator()<std::uint8_t>();
-    case 2:
-      return f.template operator()<std::uint16_t>();
-    case 4:
-      return f.template operator()<std::uint32_t>();
-    default:
-      return f.template operator()<std::uint64_t>();
-  }
-}
-
 }  // namespace
 
 Ref<HostTensor> HostTensor::allocate(Backend& backend, const Shape& shape, DType dtype) {

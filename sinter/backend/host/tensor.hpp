@@ -2,6 +2,9 @@
 // Tensors in host memory, shared by the backends that compute there.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
+
 #include "sinter/backend/host/storage.hpp"
 #include "sinter/base/memory_pool.hpp"
 #include "sinter/graph/backend.hpp"
@@ -107,6 +110,22 @@ void for_each_run(const Layout& layout, F&& run) {
     if (dim < 0) {
       return;
     }
+  }
+}
+
+/// Calls `f.template operator()<T>()` with the unsigned integer of `size` bytes, which stands for
+/// any element of that size where only its bits are moved.
+template <class F>
+void with_element(std::size_t size, F&& f) {
+  switch (size) {
+    case 1:
+      return f.template operator()<std::uint8_t>();
+    case 2:
+      return f.template operator()<std::uint16_t>();
+    case 4:
+      return f.template operator()<std::uint32_t>();
+    default:
+      return f.template operator()<std::uint64_t>();
   }
 }
 

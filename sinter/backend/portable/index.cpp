@@ -180,29 +180,15 @@ void write_by(const Plan& plan, const T* values, T* out) {
   });
 }
 
-template <class F>
-void with_bits(std::size_t size, F&& f) {
-  switch (size) {
-    case 1:
-      return f.template operator()<std::uint8_t>();
-    case 2:
-      return f.template operator()<std::uint16_t>();
-    case 4:
-      return f.template operator()<std::uint32_t>();
-    default:
-      return f.template operator()<std::uint64_t>();
-  }
-}
-
 void read(const Plan& plan, const Value& x, const Value& out) {
-  with_bits(size_of(x.dtype()),
-            [&]<class T>() { read_by(plan, host(x).data_as<T>(), host(out).data_as<T>()); });
+  with_element(size_of(x.dtype()),
+               [&]<class T>() { read_by(plan, host(x).data_as<T>(), host(out).data_as<T>()); });
 }
 
 // Writes dense `values` into dense `out` of the same dtype.
 void write(const Plan& plan, const Value& values, const Value& out, IndexUpdate update) {
   if (update == IndexUpdate::assign) {
-    return with_bits(size_of(out.dtype()), [&]<class T>() {
+    return with_element(size_of(out.dtype()), [&]<class T>() {
       write_by<IndexUpdate::assign>(plan, host(values).data_as<T>(), host(out).data_as<T>());
     });
   }

@@ -327,7 +327,9 @@ inline void run_panel(const Gather& g, const ChunkWork& w, float* packed) {
         out.cols = min64(conv_cols, stop - first);
         out.c = dense ? w.out + o * plane + w.i0 * g.out_w + first : tile;
         out.ld = dense ? plane : conv_cols;
-        table.fn[height](k, w.weights + o * k, packed + (first - start) * k, out);
+        const Ahead destination{reinterpret_cast<const char*>(out.c),
+                                out.ld * int64_t(sizeof(float)), dense ? height : 0};
+        table.fn[height](k, w.weights + o * k, packed + (first - start) * k, out, destination, {});
         if (!dense) {
           write_scattered(g, w, tile, o, height, first, out.cols);
         }

@@ -18,7 +18,7 @@ Backend& common_backend(const OpDef& def, std::span<const Value> inputs, Backend
   }
   for (const Value& input : inputs) {
     if (!input) {
-      throw ArgumentError(fmt::format("{}: an input is an empty tensor handle", def.name));
+      detail::raise_unset(def.name);
     }
   }
   Backend& backend = inputs[0].backend();

@@ -2,6 +2,8 @@
 // Value: the counted, type-erased handle to a tensor on some backend.
 #pragma once
 
+#include <string_view>
+
 #include "sinter/base/ref.hpp"
 #include "sinter/types/dtype.hpp"
 #include "sinter/types/shape.hpp"
@@ -9,6 +11,12 @@
 namespace sinter {
 
 class Backend;
+
+namespace detail {
+/// Throws ArgumentError: `op` was asked of a handle that holds no tensor. `op` is a name, or what
+/// `__PRETTY_FUNCTION__` says of a function that has it.
+[[noreturn]] void raise_unset(std::string_view op);
+}  // namespace detail
 
 /// What every backend's tensors have in common; each backend derives its own.
 class ValueImpl : public RefCounted {
@@ -26,19 +34,20 @@ class ValueImpl : public RefCounted {
   DType dtype_;
 };
 
-/// A handle to a tensor; copying it copies no elements. Empty by default.
+/// A handle to a tensor; copying it copies no elements. Unset by default: what it is asked then is
+/// an ArgumentError.
 class Value {
  public:
   Value() = default;
   explicit Value(Ref<ValueImpl> impl) : impl_(std::move(impl)) {}
 
   explicit operator bool() const { return static_cast<bool>(impl_); }
-  const Shape& shape() const { return impl_->shape(); }
-  DType dtype() const { return impl_->dtype(); }
+  const Shape& shape() const { return set("shape").shape(); }
+  DType dtype() const { return set("dtype").dtype(); }
   int rank() const { return shape().rank(); }
   std::int64_t size(int dim) const { return shape()[dim < 0 ? dim + rank() : dim]; }
   std::int64_t num_elements() const { return sinter::num_elements(shape()); }
-  Backend& backend() const { return impl_->backend(); }
+  Backend& backend() const { return set("device").backend(); }
   /// This is the only handle: its memory may be reused once the caller gives it up.
   bool unique() const { return impl_.unique(); }
 
@@ -51,6 +60,12 @@ class Value {
   bool operator==(const Value&) const = default;
 
  private:
+  const ValueImpl& set(std::string_view op) const {
+    if (!impl_) [[unlikely]] {
+      detail::raise_unset(op);
+    }
+    return *impl_;
+  }
   Ref<ValueImpl> impl_;
 };
 

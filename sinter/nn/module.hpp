@@ -69,7 +69,7 @@ M rebuilt(M module, Make make, Convert convert) {
         rebinder.rebind(leaf, make);
       }
     } else if constexpr (requires { convert(leaf); }) {
-      if (leaf) {
+      if (leaf.is_set()) {
         leaf = convert(leaf);
       }
     }

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Cases of gradients through tensors' methods, with the values they must give.
+#include "sinter/ops/op.hpp"
 #include "sinter/tensor/cases_test.hpp"
+#include "sinter/tensor/functional.hpp"
 
 namespace sinter::testing {
 namespace {
 
 using F1 = Tensor<1>;
 using F2 = Tensor<2>;
+using F4 = Tensor<4>;
 
 // The gradient of f(x).sum() at x.
 template <int D, class F>
@@ -91,6 +94,106 @@ TEST(Cases, GRD_09_cat_and_cross) {
   });
 }
 
+// The gradient of f at each of `leaves` against central differences, in f64.
+template <int D, class F>
+void expect_slopes(const Tensor<D>& at, F&& f) {
+  const std::vector<double> found = gradient(at, f).to_data().to_doubles();
+  const double h = 1e-5;
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    std::vector<double> step(found.size(), 0);
+    step[i] = h;
+    const auto d = Tensor<D>::from_span(step, at.shape());
+    const double slope = (f(at + d).sum().item() - f(at - d).sum().item()) / (2 * h);
+    EXPECT_NEAR(found[i], slope, 1e-5 * std::max(1.0, std::abs(slope))) << "element " << i;
+  }
+}
+template <int D>
+Tensor<D> waves(const Shape& shape, double phase) {
+  return (F1::arange(0, num_elements(shape), 1, {}, DType::f64) * 0.7 + phase)
+      .sin()
+      .template reshape<D>(shape);
+}
+
+TEST(Cases, GRD_10_updates_along_dim_1_with_duplicates) {
+  on_each_autodiff([] {
+    const auto x = waves<2>({3, 4}, 0.1), few = waves<2>({2, 3}, 0.9);
+    const auto rows = Tensor<2, Int>::from({{3, 0, 3}, {1, 1, 2}});  // fewer rows, and repeated
+    const auto weight = waves<2>({3, 4}, 2);
+    const auto columns = waves<2>({3, 3}, 1.3);
+    const auto index = Tensor<1, Int>::from({2, 0, 2});
+    for (const IndexUpdate update : {IndexUpdate::add, IndexUpdate::assign}) {
+      SCOPED_TRACE(static_cast<int>(update));
+      expect_slopes(x, [&](const F2& y) { return y.scatter(1, rows, few, update) * weight; });
+      expect_slopes(few, [&](const F2& v) { return x.scatter(1, rows, v, update) * weight; });
+      expect_slopes(
+          x, [&](const F2& y) { return y.select_assign(1, index, columns, update) * weight; });
+      expect_slopes(columns,
+                    [&](const F2& v) { return x.select_assign(1, index, v, update) * weight; });
+    }
+  });
+}
+
+TEST(Cases, GRD_13_rebuilt_by_slice_assign) {
+  on_each_autodiff([] {
+    const auto start = F2::zeros({2, 2}).require_grad();
+    // A result of an operation is no leaf, and taking a step needs one: it says so.
+    const F2 rebuilt = start.slice_assign(F2::ones({1, 2}), range(0, 1));
+    EXPECT_FALSE(autodiff::is_leaf(rebuilt.value()));
+    const F2 leaf = rebuilt.detach().require_grad();
+    EXPECT_TRUE(autodiff::is_leaf(leaf.value()));
+    const Gradients grads = (leaf * 3).sum().backward();
+    expect_values(*leaf.grad(grads), {3, 3, 3, 3});
+    expect_values(leaf.inner() - *leaf.grad(grads), {-2, -2, -3, -3});
+  });
+}
+
+// x^2 whose gradient is itself computed by a backward pass.
+struct SquareByBackward {
+  static constexpr OpInfo info{.name = "square_by_backward", .saves = {.inputs = 1}};
+  static void infer(const OpCall& call, Specs& outputs) {
+    outputs.push_back({call.inputs[0].shape(), call.inputs[0].dtype()});
+  }
+  static void decompose(const OpCall& call, Outputs& outputs) {
+    outputs.push_back(ops::mul(call.inputs[0], call.inputs[0]));
+  }
+  static void backward(GradCall& call) {
+    const Device device = Device(call.input(0).backend()).autodiff();
+    const auto x = DynTensor::from_inner(DynTensor(call.input(0)), device).require_grad();
+    const Gradients grads = (x * x).sum().backward();
+    call.set(0, ops::mul(x.grad(grads)->value(), call.grad()));
+  }
+};
+
+TEST(Cases, GRD_14_backward_within_backward) {
+  on_each_autodiff([] {
+    const auto x = F1::from({1, -2, 3});
+    expect_values(gradient(x,
+                           [](const F1& v) {
+                             return F1(apply(SquareByBackward{}, {v.value()})) *
+                                    F1::from({1, 10, 100});
+                           }),
+                  {2, -40, 600});
+  });
+}
+
+TEST(Cases, GRD_17_conv_transpose_with_stride) {
+  on_each_autodiff([] {
+    const auto x = waves<4>({1, 2, 3, 2}, 0.4), weight = waves<4>({2, 1, 2, 3}, 1.1);
+    for (const functional::ConvTransposeOptions& options :
+         {functional::ConvTransposeOptions{.stride = {2, 2}},
+          {.stride = {2, 1}, .padding = {1, 0}, .output_padding = {1, 0}},
+          {.stride = {1, 3}, .dilation = {2, 1}},
+          {.stride = {2, 3}, .padding = {0, 1}, .dilation = {3, 2}, .output_padding = {1, 1}}}) {
+      const auto f = [&](const F4& a, const F4& w) {
+        const F4 y = functional::conv_transpose2d(a, w, {}, options);
+        return y * y;
+      };
+      expect_slopes(x, [&](const F4& a) { return f(a, weight); });
+      expect_slopes(weight, [&](const F4& w) { return f(x, w); });
+    }
+  });
+}
+
 TEST(Cases, GRD_16_broadcast) {
   on_each_autodiff([] {
     const auto a = F2::from({{1}, {2}}).require_grad(), b = F2::from({{1, 2, 3}}).require_grad();
@@ -156,16 +259,7 @@ TEST(Gradients, derived_formulas) {
     const auto at = Tensor<2>::from({{0.3, -1.2, 0.7}, {1.1, 0.4, -0.6}}, {}, DType::f64);
     const auto check = [&](const char* name, auto f) {
       SCOPED_TRACE(name);
-      const std::vector<double> found = gradient(at, f).to_data().to_doubles();
-      const double h = 1e-5;
-      for (std::int64_t i = 0; i < 6; ++i) {
-        std::vector<double> step(6, 0);
-        step[static_cast<std::size_t>(i)] = h;
-        const auto d = F2::from_span(step, {2, 3});
-        const double slope = (f(at + d).sum().item() - f(at - d).sum().item()) / (2 * h);
-        EXPECT_NEAR(found[static_cast<std::size_t>(i)], slope,
-                    1e-5 * std::max(1.0, std::abs(slope)));
-      }
+      expect_slopes(at, f);
     };
     check("var", [](const F2& x) { return x.var(1) * x.mean(1); });
     check("std", [](const F2& x) { return x.std(0); });

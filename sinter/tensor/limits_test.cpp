@@ -83,7 +83,7 @@ TEST(Limits, tensors_that_were_never_set) {
     error_of<ArgumentError>([&] { (void)stack({unset, unset}); });
     error_of<ArgumentError>([&] { (void)(Tensor<2>::ones({2, 2}) + unset); });
     error_of<ArgumentError>([&] { (void)unset.sum(); });
-    EXPECT_EQ(unset.str(), "Tensor(empty)");
+    EXPECT_EQ(unset.str(), "Tensor(unset)");
   });
 }
 

@@ -130,7 +130,7 @@ class Printer {
 
 std::string print(const Value& value) {
   if (!value) {
-    return "Tensor(empty)";
+    return "Tensor(unset)";
   }
   const HostData data = read(value);
   return fmt::format("{}\nTensor(shape={}, dtype={}, device={})", Printer(data).print(),

@@ -16,9 +16,10 @@ struct PendingData::State {
 };
 
 PendingData::PendingData(Value value)
-    : state_(new State{std::async(std::launch::async, [value = std::move(value)] {
-        return value.backend().read(value);
-      })}) {}
+    : state_(new State{
+          std::async(std::launch::async, [backend = &value.backend(), value = std::move(value)] {
+            return backend->read(value);
+          })}) {}
 PendingData::PendingData(PendingData&& other) noexcept
     : state_(std::exchange(other.state_, nullptr)) {}
 PendingData& PendingData::operator=(PendingData&& other) noexcept {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Cases of reductions, statistics and scans, with the values they must give.
 #include "sinter/tensor/cases_test.hpp"
+#include "sinter/tensor/functional.hpp"
 
 namespace sinter::testing {
 namespace {
@@ -142,6 +143,52 @@ TEST(Cases, RED_16_sums_of_all_sizes) {
       const auto x = cat({F1::arange(1, n + 1), F1::full({1}, nan)});
       EXPECT_EQ(x.slice(range(0, n)).sum().item(), static_cast<double>(n * (n + 1) / 2)) << n;
     }
+  });
+}
+
+TEST(Cases, RED_17_seventy_thousand_rows) {
+  on_each_device([] {
+    constexpr std::int64_t rows = 70000;
+    const auto x = F2::zeros({rows, 3}).slice_assign(F2::from({{3, 1, 2}}), range(rows - 1, rows));
+    const auto last = [](const auto& y) { return y.slice(-1); };
+    expect_values(last(x.sort(1)), {1, 2, 3});
+    expect_values(last(x.argsort(1)), {1, 2, 0});
+    expect_values(last(x.softmax(1)), {0.6652410, 0.0900306, 0.2447285});
+    expect_values(last(x.max(1, keep_dim)), {3});
+    expect_values(last(x.cumsum(1)), {3, 4, 6});
+  });
+}
+
+TEST(Cases, RED_21_the_same_every_time) {
+  on_each_autodiff([] {
+    const auto x = (F1::arange(2 * 70) * 0.37).sin().reshape<2>({2, 70}).require_grad();
+    const auto weight = F2::full({2, 70}, 0.5) + x.detach().cos();
+    HostData gradient, scan, soft;
+    for (int i = 0; i < 10000; ++i) {
+      const Gradients grads = (functional::layer_norm(x) * weight).sum().backward();
+      const HostData g = x.grad(grads)->to_data();
+      const HostData c = x.detach().cumsum(1).to_data(), s = x.detach().softmax(1).to_data();
+      if (i == 0) {
+        gradient = g;
+        scan = c;
+        soft = s;
+      }
+      ASSERT_TRUE(g == gradient && c == scan && s == soft) << i;
+    }
+  });
+}
+
+TEST(Cases, RED_22_scatter_with_nan_and_many_writers) {
+  on_each_device([] {
+    auto values = F1::full({1000}, 1).slice_fill(nan, range(500, 501));
+    const auto index = I1::zeros({1000});
+    for (const IndexUpdate update : {IndexUpdate::mul, IndexUpdate::max, IndexUpdate::min}) {
+      const F1 y = F1::ones({2}).scatter(0, index, values, update);
+      expect_values(y, {nan, 1});
+      expect_values(F1::ones({2}).select_assign(0, index, values, update), {nan, 1});
+    }
+    values = F1::full({1000}, 2).slice_fill(inf, range(1, 2));
+    expect_values(F1::ones({2}).scatter(0, index, values, IndexUpdate::mul), {inf, 1});
   });
 }
 

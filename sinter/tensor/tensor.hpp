@@ -42,7 +42,7 @@ class Tensor : public detail::ShapeMethods<D, K>,
   using IntTensor = Tensor<D, detail::kind_or_any<K, Int>>;
   using FloatTensor = Tensor<D, detail::kind_or_any<K, Float>>;
 
-  /// Empty: only assignment and `bool(x)` are allowed.
+  /// Unset: only assignment and `is_set()` are allowed, all else is an ArgumentError.
   Tensor() = default;
   /// Throws ShapeError or DTypeError unless `value` has this rank and kind.
   explicit Tensor(Value value) : value_(std::move(value)) {
@@ -178,7 +178,9 @@ class Tensor : public detail::ShapeMethods<D, K>,
 
   // ---- What it is.
 
-  explicit operator bool() const { return static_cast<bool>(value_); }
+  /// It holds a tensor. There is no conversion to bool: `if (x == y)` is written
+  /// `if ((x == y).all().item<bool>())`.
+  bool is_set() const { return static_cast<bool>(value_); }
   const Value& value() const& { return value_; }
   Value value() && { return std::move(value_); }
   const Shape& shape() const { return value_.shape(); }
@@ -360,7 +362,9 @@ class Tensor : public detail::ShapeMethods<D, K>,
   friend Tensor operator^(const Tensor& a, const Tensor& b) {
     return a.logic(OpCode::logical_xor, OpCode::bitwise_xor, b);
   }
-  Tensor operator!() const {
+  Tensor operator!() const
+    requires(std::is_same_v<K, Bool> || std::is_same_v<K, AnyKind>)
+  {
     return Tensor(detail::run(OpCode::logical_not, value_, SourceLoc::current()));
   }
   Tensor operator-() const& { return neg(); }

@@ -28,14 +28,14 @@ std::int64_t rank_of(std::span<const float> scores, std::int64_t target) {
 
 double Observation::loss() const {
   if (!loss_) {
-    loss_ = step_.loss ? step_.loss.item<double>() : nan;
+    loss_ = step_.loss.is_set() ? step_.loss.item<double>() : nan;
   }
   return *loss_;
 }
 
 const HostData& Observation::output() const {
   if (!output_) {
-    if (!step_.output.value()) {
+    if (!step_.output.is_set()) {
       throw ArgumentError(
           "train: a metric needs the model's output, but the step function left "
           "StepOutput::output empty; set it, or drop the metric");
@@ -47,7 +47,7 @@ const HostData& Observation::output() const {
 
 const HostData& Observation::targets() const {
   if (!targets_) {
-    if (!step_.targets.value()) {
+    if (!step_.targets.is_set()) {
       throw ArgumentError(
           "train: a metric needs the targets, but the step function left "
           "StepOutput::targets empty; set it, or drop the metric");

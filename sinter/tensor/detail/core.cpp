@@ -24,7 +24,7 @@ namespace {
 
 const Value& set(const Value& value, std::string_view op) {
   if (!value) {
-    throw ArgumentError(fmt::format("{}: the tensor is empty; it was moved from or never set", op));
+    raise_unset(op);
   }
   return value;
 }
@@ -68,8 +68,7 @@ Value overwrite(const Op& op, Value x, std::initializer_list<Value> others,
 Value second_operand(OpCode code, const Value& x, const Operand& y) {
   const std::string_view name = op_def(code).name;
   if (!x || (y.value && !*y.value)) {
-    throw ArgumentError(
-        fmt::format("{}: an operand is an empty tensor; it was moved from or never set", name));
+    raise_unset(name);
   }
   Value second = y.value ? *y.value : number_beside(x, y.scalar, name);
   if (code == OpCode::pow) {
@@ -119,7 +118,7 @@ void run_assign(OpCode code, Value& x, const Operand& y) {
 }
 Value run_reversed(OpCode code, Scalar x, const Value& y, SourceLoc where) {
   const OpDef& def = op_def(code);
-  const Value inputs[] = {number_beside(y, x, def.name), y};
+  const Value inputs[] = {number_beside(set(y, def.name), x, def.name), y};
   return std::move(execute(def, nullptr, inputs, 0, where)[0]);
 }
 Value run3(OpCode code, const Value& a, const Value& b, const Value& c, SourceLoc where) {
@@ -141,7 +140,9 @@ Value random(const Shape& shape, const Distribution& distribution, DType dtype,
              const Device& device) {
   return ops::random(device.backend(), shape, distribution, dtype);
 }
-Value full_like(const Value& like, Scalar value) { return ops::full_like(like, value); }
+Value full_like(const Value& like, Scalar value) {
+  return ops::full_like(set(like, "full_like"), value);
+}
 Value arange(Scalar start, Scalar end, Scalar step, DType dtype, const Device& device) {
   return ops::arange_to(device.backend(), start, end, step, dtype);
 }
@@ -288,19 +289,21 @@ Scalar item(const Value& value) {
 }
 Device device_of(const Value& value) { return Device(value.backend()); }
 Value to_device(const Value& value, const Device& device) {
-  return to_backend(value, device.backend());
+  return to_backend(set(value, "to_device"), device.backend());
 }
 Value number(const Value& like, Scalar value, std::string_view op) {
-  return number_beside(like, value, op);
+  return number_beside(set(like, op), value, op);
 }
 bool truth(const Value& value) { return read(value).at(0) != 0; }
 
-Value cast(const Value& x, DType dtype) { return ops::cast(x, dtype); }
+Value cast(const Value& x, DType dtype) { return ops::cast(set(x, "cast"), dtype); }
 
 Value require_grad(const Value& x) { return autodiff::require_grad(set(x, "require_grad")); }
-bool is_tracked(const Value& x) { return autodiff::is_tracked(x); }
+bool is_tracked(const Value& x) { return autodiff::is_tracked(set(x, "is_require_grad")); }
 Value detach(const Value& x) { return autodiff::detach(set(x, "detach")); }
 Gradients backward(const Value& x) { return autodiff::backward(set(x, "backward")); }
-Value gradient(const Value& leaf, const Gradients& gradients) { return gradients.get(leaf); }
+Value gradient(const Value& leaf, const Gradients& gradients) {
+  return gradients.get(set(leaf, "grad"));
+}
 
 }  // namespace sinter::detail

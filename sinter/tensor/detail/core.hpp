@@ -28,6 +28,14 @@ struct Operand {
   SourceLoc where;
 };
 
+/// `value`, or ArgumentError that names `caller`'s function when it is unset.
+inline const Value& set_value(const Value& value, const SourceLoc& caller) {
+  if (!value) [[unlikely]] {
+    raise_unset(caller.function_name());
+  }
+  return value;
+}
+
 /// Throws ShapeError or DTypeError unless `value` has this rank and kind; -1 accepts any.
 void check_type(const Value& value, int rank, int kind);
 

@@ -18,8 +18,13 @@ class IndexMethods {
   using Index = Tensor<D, IndexKind>;
   using Vector = Tensor<rank_or_dynamic<D, 1>, IndexKind>;
   using Mask = Tensor<D, kind_or_any<K, Bool>>;
-  const Value& self() const { return static_cast<const Self*>(this)->value(); }
-  Value take_self() { return std::move(static_cast<Self&>(*this)).value(); }
+  const Value& self(SourceLoc caller = SourceLoc::current()) const {
+    return set_value(static_cast<const Self*>(this)->value(), caller);
+  }
+  Value take_self(SourceLoc caller = SourceLoc::current()) {
+    (void)self(caller);
+    return std::move(static_cast<Self&>(*this)).value();
+  }
 
  public:
   /// Python's slicing: `x.slice(range(0, -1), all, 3)`. An integer drops its dim; dims not named

@@ -14,8 +14,13 @@ class MathMethods {
   using Self = Tensor<D, K>;
   using Mask = Tensor<D, kind_or_any<K, Bool>>;
   static constexpr double infinity = std::numeric_limits<double>::infinity();
-  const Value& self() const { return static_cast<const Self*>(this)->value(); }
-  Value take_self() { return std::move(static_cast<Self&>(*this)).value(); }
+  const Value& self(SourceLoc caller = SourceLoc::current()) const {
+    return set_value(static_cast<const Self*>(this)->value(), caller);
+  }
+  Value take_self(SourceLoc caller = SourceLoc::current()) {
+    (void)self(caller);
+    return std::move(static_cast<Self&>(*this)).value();
+  }
 
  public:
   // A temporary is computed in place, another tensor is not changed.

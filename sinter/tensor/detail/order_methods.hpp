@@ -23,7 +23,9 @@ class OrderMethods {
   using Single = Tensor<rank_or_dynamic<D, 0>, K>;
   using IntKind = kind_or_any<K, Int>;
   using Summed = Tensor<D, reduced_kind<OpCode::sum, K>>;
-  const Value& self() const { return static_cast<const Self*>(this)->value(); }
+  const Value& self(SourceLoc caller = SourceLoc::current()) const {
+    return set_value(static_cast<const Self*>(this)->value(), caller);
+  }
 
   template <int R>
   static WithIndices<R, K> paired(Outputs pair) {

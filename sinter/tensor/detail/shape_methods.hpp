@@ -12,7 +12,9 @@ class ShapeMethods {
   using Self = Tensor<D, K>;
   template <int by>
   using Plus = Tensor<rank_plus<D, by>, K>;
-  const Value& self() const { return static_cast<const Self*>(this)->value(); }
+  const Value& self(SourceLoc caller = SourceLoc::current()) const {
+    return set_value(static_cast<const Self*>(this)->value(), caller);
+  }
 
  public:
   /// One size may be -1. `x.reshape({6, -1})` keeps the type's rank; `x.reshape<3>({2, 3, -1})`

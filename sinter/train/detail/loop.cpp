@@ -52,15 +52,15 @@ std::int64_t divide_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b;
 }  // namespace
 
 Gradients back_propagate(StepOutput& output, double weight) {
-  if (!output.loss.value() || output.loss.num_elements() != 1) {
+  if (!output.loss.is_set() || output.loss.num_elements() != 1) {
     throw ShapeError(
         fmt::format("Learner: the step function's loss must be one element, got {}; take its mean",
-                    output.loss ? output.loss.shape().str() : std::string("none")));
+                    output.loss.is_set() ? output.loss.shape().str() : std::string("none")));
   }
   Gradients gradients = weight == 1 ? output.loss.backward() : (output.loss * weight).backward();
   output.loss = output.loss.inner();
-  output.output = output.output ? output.output.inner() : output.output;
-  output.targets = output.targets ? output.targets.inner() : output.targets;
+  output.output = output.output.is_set() ? output.output.inner() : output.output;
+  output.targets = output.targets.is_set() ? output.targets.inner() : output.targets;
   return gradients;
 }
 

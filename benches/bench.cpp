@@ -8,10 +8,12 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <limits>
 #include <stdexcept>
 
 #include "benches/peers.hpp"
 #include "sinter/base/os/clock.hpp"
+#include "sinter/base/os/cpu.hpp"
 #include "sinter/base/os/process.hpp"
 
 namespace sinter::bench {
@@ -129,12 +131,6 @@ double relative_error(const std::vector<float>& ours, const std::vector<float>& 
   return largest > 0 ? difference / largest : difference;
 }
 
-double median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  const std::size_t n = values.size();
-  return n % 2 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;
-}
-
 /// One that takes part in the rounds of a row.
 struct Participant {
   std::string name;
@@ -162,19 +158,45 @@ double calibrate(Participant& participant) {
   return seconds;
 }
 
-void take_rounds(std::vector<Participant>& participants, const Options& options) {
+/// What the probes found, one value a round.
+struct Rates {
+  std::vector<double> flops = {};
+  std::vector<double> int8_ops = {};
+  std::vector<double> bytes = {};
+
+  void add(const Work& work, Probe& probe) {
+    if (work.flops > 0) {
+      flops.push_back(probe.f32_flops());
+    }
+    if (work.int8_ops > 0) {
+      int8_ops.push_back(probe.int8_ops());
+    }
+    if (work.bytes > 0) {
+      bytes.push_back(probe.bytes(work.traffic));
+    }
+  }
+};
+
+void try_once(Participant& participant, const std::function<void()>& work) {
+  try {
+    work();
+  } catch (const std::exception& error) {
+    participant.failure = error.what();
+  }
+}
+
+Rates take_rounds(std::vector<Participant>& participants, const Work& work, Probe& probe,
+                  const Options& options) {
   double one_round = 0;
   for (Participant& participant : participants) {
-    try {
-      one_round = std::max(one_round, calibrate(participant));
-    } catch (const std::exception& error) {
-      participant.failure = error.what();
-    }
+    try_once(participant, [&] { one_round = std::max(one_round, calibrate(participant)); });
   }
   const int rounds = static_cast<int>(std::clamp(options.seconds / std::max(one_round, 1e-3),
                                                  one_round > 2 ? 3.0 : 5.0, 101.0)) |
                      1;
+  Rates rates;
   for (int round = 0; round < rounds; ++round) {
+    rates.add(work, probe);
     for (Participant& participant : participants) {
       if (!participant.failure.empty()) {
         continue;
@@ -182,29 +204,35 @@ void take_rounds(std::vector<Participant>& participants, const Options& options)
       if (options.threads > 1) {
         os::sleep_seconds(0.005);  // Threads of the one before stop spinning.
       }
-      try {
+      try_once(participant, [&] {
         const double seconds = participant.time(participant.iterations);
         participant.rounds.push_back(seconds * 1e3 / static_cast<double>(participant.iterations));
-      } catch (const std::exception& error) {
-        participant.failure = error.what();
-      }
+      });
     }
   }
+  return rates;
 }
 
-void set_limit(Result& result, const Work& work, const Limits& limits) {
-  const auto consider = [&](double amount, double rate, const char* name) {
-    const double ms = rate > 0 ? amount / rate * 1e3 : 0;
-    if (amount > 0 && (!result.limit || ms > *result.limit)) {
-      result.limit = ms;
+/// The largest of the times that the work needs at the rates found.
+void set_limit(Result& result, const Work& work, const Rates& rates) {
+  const auto consider = [&](double amount, const std::vector<double>& found, const char* name) {
+    if (found.empty()) {
+      return;
+    }
+    std::vector<double> times;
+    for (double rate : found) {
+      times.push_back(amount / rate * 1e3);
+    }
+    const Figure figure = figure_of(times);
+    if (!result.limit || figure.median > result.limit->median) {
+      result.limit = figure;
       result.limit_name = name;
     }
   };
-  consider(work.flops, limits.f32_flops, "flops");
-  consider(work.int8_ops, limits.int8_ops > 0 ? limits.int8_ops : limits.f32_flops, "int8");
   const char* names[] = {"read", "copy", "update"};
-  consider(work.bytes, limits.bytes_per_second(work.traffic),
-           names[static_cast<int>(work.traffic)]);
+  consider(work.flops, rates.flops, "flops");
+  consider(work.int8_ops, rates.int8_ops, "int8");
+  consider(work.bytes, rates.bytes, names[static_cast<int>(work.traffic)]);
 }
 
 /// A folder in memory, removed at the end.
@@ -224,24 +252,25 @@ struct Scratch {
 
 }  // namespace
 
+Figure figure_of(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  const std::size_t n = values.size();
+  const double median = n % 2 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;
+  return {.median = median, .best = values[0]};
+}
+
 struct Bench::Impl {
   Options options;
   Peers peers;
   Scratch scratch;
-  std::optional<Limits> limits;
+  Probe probe;
 
-  explicit Impl(const Options& given) : options(given), peers(given) {}
-
-  const Limits& measured_limits() {
-    if (!limits) {
-      limits = probe_limits(options.threads);
-    }
-    return *limits;
-  }
+  explicit Impl(const Options& given) : options(given), peers(given), probe(given.threads) {}
 
   /// Peers that are ready, each with its outputs compared to ours.
   void add_peers(const Row& row, const std::vector<std::vector<float>>& ours,
                  std::vector<Participant>& participants, Result& result) {
+    const std::string command = options.cpu_clock() ? "cpu_time " : "time ";
     for (const std::string& variant : peers.variants(row.peers)) {
       std::string reason;
       Worker* worker = peers.prepare(variant, row.name, scratch.path, reason);
@@ -252,8 +281,8 @@ struct Bench::Impl {
       if (!ours.empty() && !result.error) {
         compare(*worker, ours, result);
       }
-      participants.push_back({variant, [worker](long iterations) {
-                                return std::stod(worker->ask("time " + std::to_string(iterations)));
+      participants.push_back({variant, [worker, command](long iterations) {
+                                return std::stod(worker->ask(command + std::to_string(iterations)));
                               }});
     }
   }
@@ -271,7 +300,6 @@ struct Bench::Impl {
 
   Result measure(const Row& row) {
     Result result{.bench = row.name};
-    set_limit(result, row.work, measured_limits());
     Values values;
     for (const Input& input : row.inputs) {
       values[input.name] = make_values(input);
@@ -288,10 +316,11 @@ struct Bench::Impl {
       if (row.make) {
         runner = row.make(context);
         outputs = runner.outputs ? runner.outputs() : outputs;
-        participants.push_back({"", [&runner](long iterations) {
-                                  const double begin = os::monotonic_seconds();
+        const auto now = options.cpu_clock() ? os::process_cpu_seconds : os::monotonic_seconds;
+        participants.push_back({"", [&runner, now](long iterations) {
+                                  const double begin = now();
                                   runner.run(iterations);
-                                  return os::monotonic_seconds() - begin;
+                                  return now() - begin;
                                 }});
       } else {
         result.note = "not written yet; ";
@@ -310,8 +339,9 @@ struct Bench::Impl {
       return machine_cpu_seconds() - os::process_cpu_seconds() - peers.cpu_seconds();
     };
     const double spent_before = spent();
-    take_rounds(participants, options);
+    const Rates rates = take_rounds(participants, row.work, probe, options);
     result.load = std::max(0.0, (spent() - spent_before) / (os::monotonic_seconds() - begin));
+    set_limit(result, row.work, rates);
     report(row, participants, result);
     peers.release();
     return result;
@@ -323,12 +353,11 @@ struct Bench::Impl {
         result.note += (participant.name.empty() ? "ours" : participant.name) + ": " +
                        participant.failure + "; ";
       } else if (!participant.name.empty()) {
-        result.peers[participant.name] = median(participant.rounds);
+        result.peers[participant.name] = figure_of(participant.rounds);
       } else if (result.error && !(*result.error <= row.tolerance)) {
         result.note += "WRONG: the result differs from the peer's; ";
       } else {
-        result.ours = median(participant.rounds);
-        result.ours_min = *std::min_element(participant.rounds.begin(), participant.rounds.end());
+        result.ours = figure_of(participant.rounds);
       }
     }
   }
@@ -337,17 +366,34 @@ struct Bench::Impl {
 Bench::Bench(const Options& options) : impl_(std::make_unique<Impl>(options)) {}
 Bench::~Bench() = default;
 
-const Limits& Bench::limits() const { return impl_->measured_limits(); }
+std::string Bench::machine() const {
+  Probe& probe = impl_->probe;
+  const auto best = [](auto&& measure) {
+    double rate = 0;
+    for (int i = 0; i < 8; ++i) {
+      rate = std::max(rate, measure());
+    }
+    return rate * 1e-9;
+  };
+  const double flops = best([&] { return probe.f32_flops(); });
+  const auto memory = [&](Traffic traffic) { return best([&] { return probe.bytes(traffic); }); };
+  char line[300];
+  std::snprintf(line, sizeof(line),
+                "%s, %d thread(s), %s: FMA %.1f GFLOP/s; memory read %.1f, copy %.1f, update %.1f "
+                "GB/s",
+                os::cpu_name().c_str(), impl_->options.threads, probe.isa(), flops,
+                memory(Traffic::read), memory(Traffic::copy), memory(Traffic::update));
+  return line;
+}
 
 Result Bench::measure(const Row& row) {
   if (!row.whole) {
     return impl_->measure(row);
   }
-  impl_->measured_limits();
   impl_->peers.end();
   const double begin = os::monotonic_seconds();
   const double before = machine_cpu_seconds();
-  Result result = row.whole(impl_->options, impl_->measured_limits());
+  Result result = row.whole(impl_->options);
   result.bench = row.name;
   const double busy = (machine_cpu_seconds() - before) / (os::monotonic_seconds() - begin);
   result.load = std::max(0.0, busy - 1);  // The row's own programs keep one processor busy.

@@ -23,6 +23,10 @@ struct Options {
   bool compile = false;  ///< Also torch.compile, which takes a minute to start.
   bool list = false;
   std::string json;  ///< File to write one object per line to.
+
+  /// One thread is timed by the processor time of its process, which neighbours on a busy machine
+  /// change little; several threads and other devices by the wall clock.
+  bool cpu_clock() const { return threads == 1 && device == "cpu"; }
 };
 
 /// A tensor that a row and its peers both start from: random data, the same in every run.
@@ -70,14 +74,21 @@ struct Runner {
   std::function<std::vector<std::vector<float>>()> outputs;
 };
 
-/// One line of the report. Times are milliseconds (MiB in the rows named `peak_*`, seconds in
-/// those of the build group).
+/// Milliseconds of a row's rounds (MiB in the rows named `peak_*`, seconds in the build group).
+struct Figure {
+  double median = 0;
+  double best = 0;
+};
+/// Of at least one value.
+Figure figure_of(std::vector<double> values);
+
+/// One line of the report.
 struct Result {
   std::string bench = {};
-  std::optional<double> ours = {};
-  std::optional<double> ours_min = {};
-  std::map<std::string, double> peers = {};
-  std::optional<double> limit = {};
+  std::optional<Figure> ours = {};
+  std::map<std::string, Figure> peers = {};
+  /// The least time for the row's work, by probes between the rounds.
+  std::optional<Figure> limit = {};
   std::string limit_name = {};
   std::optional<double> error = {};  ///< The largest difference, relative to the largest value.
   double load = 0;                   ///< Processors busy with other work meanwhile.
@@ -93,7 +104,7 @@ struct Row {
   double tolerance = 1e-4;
   std::function<Runner(const Context&)> make = {};
   /// Set for rows that aren't measured by iterations: whole programs and builds.
-  std::function<Result(const Options&, const Limits&)> whole = {};
+  std::function<Result(const Options&)> whole = {};
 };
 
 using Rows = std::vector<Row>;
@@ -115,7 +126,8 @@ class Bench {
   explicit Bench(const Options& options);
   ~Bench();
 
-  const Limits& limits() const;
+  /// A line on the machine: its processor and what the probes found.
+  std::string machine() const;
   Result measure(const Row& row);
 
  private:

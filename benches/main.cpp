@@ -9,7 +9,6 @@
 
 #include "benches/bench.hpp"
 #include "benches/peers.hpp"
-#include "sinter/base/os/cpu.hpp"
 #include "sinter/base/os/process.hpp"
 
 namespace {
@@ -109,17 +108,13 @@ int run(const Options& options) {
   }
   sinter::os::set_environment("SINTER_THREADS", std::to_string(options.threads));
   Bench bench(options);
-  const Limits& limits = bench.limits();
-  std::printf(
-      "%s, %d thread(s), %s: FMA %.1f GFLOP/s, i8 %.0f Gop/s; memory read %.1f, "
-      "copy %.1f, update %.1f GB/s\n",
-      sinter::os::cpu_name().c_str(), options.threads, limits.isa, limits.f32_flops * 1e-9,
-      limits.int8_ops * 1e-9, limits.read_bytes * 1e-9, limits.copy_bytes * 1e-9,
-      limits.update_bytes * 1e-9);
+  std::printf("%s\n", bench.machine().c_str());
   if (options.peers && peers_python().empty()) {
     std::printf("no peers in %s; ./dev bench --setup installs them\n", peers_folder().c_str());
   }
-  std::printf("milliseconds; peak_* rows MiB, build rows seconds\n%s\n", table_header().c_str());
+  std::printf(
+      "milliseconds of %s; whole processes: wall clock; peak_* rows MiB, build rows seconds\n%s\n",
+      options.cpu_clock() ? "processor time" : "the wall clock", table_header().c_str());
   std::fflush(stdout);
   for (const Row& row : rows) {
     const Result result = bench.measure(row);

@@ -1,76 +1,66 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The networks of the training and process rows, and the pieces they are made of.
+// The networks of the training and process rows, built from layers as a user builds them.
 #pragma once
 
-#include <string>
-#include <vector>
+#include <utility>
 
-#include "sinter/decorators/autodiff/autodiff.hpp"
-#include "sinter/graph/value.hpp"
-#include "sinter/ops/optim/optim.hpp"
-#include "sinter/tensor/device.hpp"
+#include "sinter/apps/fashion_mnist_model.hpp"
+#include "sinter/nn/attention.hpp"
+#include "sinter/nn/loss.hpp"
+#include "sinter/optim/optimizer.hpp"
 
 namespace sinter::bench {
 
-/// Named tensors in a fixed order.
-class Parameters {
- public:
-  void add(const std::string& name, Value value);
-  const Value& operator[](const std::string& name) const;
-  /// Tracks every tensor.
-  void require_grad();
+/// The demo's network.
+using Cnn = apps::FashionMnistModel;
 
-  std::vector<std::string> names;
-  std::vector<Value> values;
+/// 784-512-512-10 with ReLU.
+struct Mlp {
+  nn::Linear linear1;
+  nn::Linear linear2;
+  nn::Linear linear3;
+
+  static Mlp make(const Device& device) {
+    return {.linear1 = nn::Linear{{.in = 784, .out = 512}, device},
+            .linear2 = nn::Linear{{.in = 512, .out = 512}, device},
+            .linear3 = nn::Linear{{.in = 512, .out = 10}, device}};
+  }
+
+  Tensor<2> forward(const Tensor<2>& x) const {
+    const Tensor<2> a = linear1.forward(x).relu();
+    const Tensor<2> b = linear2.forward(a).relu();
+    return linear3.forward(b);
+  }
 };
 
-/// Logits of `x`; dropout keeps 1 - `dropout` of the activations where the network has it.
-using Network = Value (*)(const Parameters& parameters, const Value& x, double dropout);
+inline constexpr nn::TransformerEncoderConfig encoder_config = {
+    .d_model = 768, .d_ff = 3072, .n_heads = 12, .n_layers = 4, .dropout = 0};
 
-/// 784-512-512-10 with ReLU: w1 … w3, b1 … b3, weights [out, in].
-Value mlp(const Parameters& parameters, const Value& x, double dropout);
-
-/// The demo's network: two blocks of convolution, batch norm, GELU and pooling, three linear
-/// layers.
-Value cnn(const Parameters& parameters, const Value& x, double dropout);
-
-/// Adds the weights and biases of the two batch norms of `cnn`: ones and zeros.
-void add_batch_norms(Parameters& parameters, const Device& device);
-
-/// Four post-norm transformer layers of 12 heads: qkv, out, ff1, ff2 with _w0 … and _b0 ….
-Value encoder(const Parameters& parameters, const Value& x);
-
-/// softmax(q · kᵀ / sqrt(d)) · v over the last two dims.
-Value attention(const Value& q, const Value& k, const Value& v);
-
-/// Gates in the order input, forget, cell, output, as PyTorch has them.
-struct LstmWeights {
-  Value input, hidden, input_bias, hidden_bias;
-};
-/// One step: x [n, in]; replaces h and c [n, hidden].
-void lstm_cell(const LstmWeights& weights, const Value& x, Value& h, Value& c);
-/// x [n, t, in] -> [n, t, hidden], from zero states.
-Value lstm(const LstmWeights& weights, const Value& x);
-
-/// Parameters on the device under autodiff, with AdamW's state.
+/// A model with AdamW.
+template <class Model>
 class Trainer {
  public:
-  Trainer(Network network, Parameters parameters, const Device& device, double lr, double dropout);
+  Trainer(Model model, double lr) : model_(std::move(model)), lr_(lr) {}
+
   /// One step of cross entropy; gives the loss before it.
-  Value step(const Value& x, const Value& y);
+  template <class X>
+  Tensor<0> step(const X& x, const Tensor<1, Int>& labels) {
+    Gradients gradients;
+    Tensor<0> value;
+    {
+      // The graph ends here, so that the optimizer works in place.
+      const Tensor<0> loss = nn::CrossEntropyLoss().forward(model_.forward(x), labels);
+      gradients = loss.backward();
+      value = loss.inner();
+    }
+    optimizer_.step(lr_, model_, gradients);
+    return value;
+  }
 
  private:
-  Network network_;
-  Parameters parameters_;
-  Device device_;
-  double dropout_;
-  ops::AdamStep op_;
-  std::vector<Value> first_, second_, unused_;
+  Model model_;
+  double lr_;
+  optim::AdamW optimizer_;
 };
-
-/// Random parameters for the programs that run alone.
-Parameters random_mlp(const Device& device);
-Parameters random_cnn(const Device& device);
-Parameters random_encoder(const Device& device);
 
 }  // namespace sinter::bench

@@ -2,8 +2,8 @@
 // Probe loops for AVX-512, AVX2 and plain vectors.
 #include "benches/probes.hpp"
 
-#include <algorithm>
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <thread>
@@ -11,6 +11,7 @@
 
 #include "sinter/base/os/clock.hpp"
 #include "sinter/base/os/cpu.hpp"
+#include "sinter/base/os/process.hpp"
 
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -20,6 +21,7 @@ namespace sinter::bench {
 namespace {
 
 constexpr std::size_t buffer_floats = std::size_t{32} << 20;  // 128 MiB: beyond every cache.
+constexpr std::size_t slice_floats = std::size_t{4} << 20;
 
 /// Keeps a value alive without storing it.
 template <class T>
@@ -145,24 +147,35 @@ void update_plain(float* data, std::size_t count) {
   }
 }
 
-/// The best rate of `rounds` runs of `work(thread)` on all threads at once.
+/// The rate of `work(thread)` on all threads at once; one thread is timed as the rows are.
 template <class Work>
-double best_rate(int threads, double amount_per_thread, int rounds, const Work& work) {
-  double best = 0;
-  for (int round = 0; round < rounds; ++round) {
-    const double begin = os::monotonic_seconds();
-    std::vector<std::thread> others;
-    for (int t = 1; t < threads; ++t) {
-      others.emplace_back([&work, t] { work(t); });
-    }
-    work(0);
-    for (std::thread& other : others) {
-      other.join();
-    }
-    const double seconds = os::monotonic_seconds() - begin;
-    best = std::max(best, amount_per_thread * threads / seconds);
+double rate(int threads, double amount_per_thread, const Work& work) {
+  const auto now = threads == 1 ? os::process_cpu_seconds : os::monotonic_seconds;
+  const double begin = now();
+  std::vector<std::thread> others;
+  for (int t = 1; t < threads; ++t) {
+    others.emplace_back([&work, t] { work(t); });
   }
-  return best;
+  work(0);
+  for (std::thread& other : others) {
+    other.join();
+  }
+  return amount_per_thread * threads / (now() - begin);
+}
+
+enum class Isa { plain, avx2, avx512 };
+
+Isa isa_of_machine() {
+#if defined(__x86_64__)
+  const os::CpuFeatures& cpu = os::cpu_features();
+  if (cpu.avx512f) {
+    return Isa::avx512;
+  }
+  if (cpu.avx2 && cpu.fma) {
+    return Isa::avx2;
+  }
+#endif
+  return Isa::plain;
 }
 
 struct FreeAligned {
@@ -178,77 +191,83 @@ Buffer make_buffer() {
   return buffer;
 }
 
-void probe_arithmetic(Limits& limits, int threads) {
-  const long rounds = 1 << 20;
-  limits.isa = "plain";
+void run_traffic(Traffic traffic, float* a, float* b, std::size_t count) {
 #if defined(__x86_64__)
-  const os::CpuFeatures& cpu = os::cpu_features();
-  if (cpu.avx512f) {
-    limits.isa = "avx512";
-    limits.f32_flops =
-        best_rate(threads, 2.0 * 16 * 16 * rounds, 20, [&](int) { fma_avx512(rounds); });
-  } else if (cpu.avx2 && cpu.fma) {
-    limits.isa = "avx2";
-    limits.f32_flops =
-        best_rate(threads, 2.0 * 8 * 12 * rounds, 20, [&](int) { fma_avx2(rounds); });
-  }
-  if (cpu.avx512f && cpu.avx512vnni) {
-    limits.int8_ops =
-        best_rate(threads, 2.0 * 64 * 16 * rounds, 20, [&](int) { dot_vnni(rounds); });
+  if (os::cpu_features().avx2) {
+    return traffic == Traffic::read   ? read_all(a, count)
+           : traffic == Traffic::copy ? copy_all(a, b, count)
+                                      : update_all(a, count);
   }
 #endif
-  if (limits.f32_flops == 0) {
-    limits.f32_flops =
-        best_rate(threads, 2.0 * 4 * 16 * rounds, 10, [&](int) { fma_plain(rounds); });
+  switch (traffic) {
+    case Traffic::read:
+      return read_plain(a, count);
+    case Traffic::copy:
+      std::memcpy(b, a, count * sizeof(float));
+      return;
+    case Traffic::update:
+      return update_plain(a, count);
   }
-}
-
-void probe_memory(Limits& limits, int threads) {
-  const Buffer a = make_buffer();
-  const Buffer b = make_buffer();
-  const std::size_t part = buffer_floats / static_cast<std::size_t>(threads) / 64 * 64;
-  const double bytes = static_cast<double>(part) * sizeof(float);
-  bool avx2 = false;
-#if defined(__x86_64__)
-  avx2 = os::cpu_features().avx2;
-#endif
-  const auto at = [&](const Buffer& buffer, int thread) {
-    return buffer.get() + part * static_cast<std::size_t>(thread);
-  };
-  const int rounds = 12;
-  limits.read_bytes = best_rate(threads, bytes, rounds, [&](int t) {
-#if defined(__x86_64__)
-    if (avx2) {
-      return read_all(at(a, t), part);
-    }
-#endif
-    read_plain(at(a, t), part);
-  });
-  limits.copy_bytes = best_rate(threads, 2 * bytes, rounds, [&](int t) {
-#if defined(__x86_64__)
-    if (avx2) {
-      return copy_all(at(a, t), at(b, t), part);
-    }
-#endif
-    std::memcpy(at(b, t), at(a, t), part * sizeof(float));
-  });
-  limits.update_bytes = best_rate(threads, 2 * bytes, rounds, [&](int t) {
-#if defined(__x86_64__)
-    if (avx2) {
-      return update_all(at(a, t), part);
-    }
-#endif
-    update_plain(at(a, t), part);
-  });
 }
 
 }  // namespace
 
-Limits probe_limits(int threads) {
-  Limits limits;
-  probe_arithmetic(limits, threads);
-  probe_memory(limits, threads);
-  return limits;
+/// Each slice lies behind the one before, so that none is in a cache when its turn comes.
+struct Probe::Memory {
+  Buffer a = make_buffer();
+  Buffer b = make_buffer();
+  std::size_t at = 0;
+};
+
+Probe::Probe(int threads) : threads_(threads) {}
+Probe::~Probe() = default;
+
+const char* Probe::isa() const {
+  const char* names[] = {"plain", "avx2", "avx512"};
+  return names[static_cast<int>(isa_of_machine())];
+}
+
+double Probe::f32_flops() {
+  const long rounds = 1 << 19;
+#if defined(__x86_64__)
+  if (isa_of_machine() == Isa::avx512) {
+    return rate(threads_, 2.0 * 16 * 16 * rounds, [&](int) { fma_avx512(rounds); });
+  }
+  if (isa_of_machine() == Isa::avx2) {
+    return rate(threads_, 2.0 * 8 * 12 * rounds, [&](int) { fma_avx2(rounds); });
+  }
+#endif
+  return rate(threads_, 2.0 * 4 * 16 * rounds, [&](int) { fma_plain(rounds); });
+}
+
+double Probe::int8_ops() {
+#if defined(__x86_64__)
+  if (isa_of_machine() == Isa::avx512 && os::cpu_features().avx512vnni) {
+    const long rounds = 1 << 19;
+    return rate(threads_, 2.0 * 64 * 16 * rounds, [&](int) { dot_vnni(rounds); });
+  }
+#endif
+  return f32_flops();
+}
+
+double Probe::bytes(Traffic traffic) {
+  if (!memory_) {
+    memory_ = std::make_unique<Memory>();
+  }
+  const std::size_t threads = static_cast<std::size_t>(threads_);
+  const std::size_t part = slice_floats / threads / 64 * 64;
+  if (memory_->at + part * threads > buffer_floats) {
+    memory_->at = 0;
+  }
+  float* a = memory_->a.get() + memory_->at;
+  float* b = memory_->b.get() + memory_->at;
+  memory_->at += part * threads;
+  const double moved =
+      static_cast<double>(part * sizeof(float)) * (traffic == Traffic::read ? 1 : 2);
+  return rate(threads_, moved, [&](int t) {
+    const std::size_t offset = part * static_cast<std::size_t>(t);
+    run_traffic(traffic, a + offset, b + offset, part);
+  });
 }
 
 }  // namespace sinter::bench

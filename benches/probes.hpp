@@ -1,29 +1,36 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// What this machine can do at best: arithmetic and memory, measured in the same run as the rows.
+// What the machine can do at this moment: arithmetic and memory, measured between a row's rounds.
 #pragma once
+
+#include <cstddef>
+#include <memory>
 
 namespace sinter::bench {
 
 /// The kinds of memory traffic, each with a limit of its own.
 enum class Traffic { read, copy, update };
 
-/// Rates of `threads` threads together.
-struct Limits {
-  double f32_flops = 0;   ///< Fused multiply-adds on the widest vectors, 2 operations each.
-  double int8_ops = 0;    ///< The same for i8 products summed in i32; 0 without such instructions.
-  double read_bytes = 0;  ///< Bytes read per second.
-  double copy_bytes = 0;  ///< Bytes read and written, with stores past the caches.
-  double update_bytes = 0;  ///< Bytes read and written in place.
-  const char* isa = "";
+/// Rates of all threads together. Each call measures a few milliseconds of work.
+class Probe {
+ public:
+  explicit Probe(int threads);
+  ~Probe();
 
-  double bytes_per_second(Traffic traffic) const {
-    return traffic == Traffic::read   ? read_bytes
-           : traffic == Traffic::copy ? copy_bytes
-                                      : update_bytes;
-  }
+  /// Fused multiply-adds on the widest vectors, 2 operations each, per second.
+  double f32_flops();
+  /// The same for i8 products summed in i32; without such instructions, `f32_flops`.
+  double int8_ops();
+  /// Bytes read, read and written past the caches, or read and written in place, per second.
+  double bytes(Traffic traffic);
+
+  /// The instruction set that the arithmetic is measured on.
+  const char* isa() const;
+
+ private:
+  struct Memory;
+
+  int threads_;
+  std::unique_ptr<Memory> memory_;  // Made at first use.
 };
-
-/// Runs the probes for about two seconds and keeps the best of several rounds of each.
-Limits probe_limits(int threads);
 
 }  // namespace sinter::bench

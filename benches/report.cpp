@@ -18,13 +18,33 @@ std::string number(double value) {
   return text;
 }
 
-std::string number(const std::optional<double>& value) { return value ? number(*value) : "null"; }
-
-std::optional<double> share(const Result& result) {
-  if (!result.ours || !result.limit) {
+/// `a` over `b`, where both are there.
+std::optional<Figure> ratio(const std::optional<Figure>& a, const std::optional<Figure>& b) {
+  if (!a || !b) {
     return std::nullopt;
   }
-  return *result.limit / *result.ours;
+  return Figure{.median = a->median / b->median, .best = a->best / b->best};
+}
+
+std::string number(const std::optional<double>& value) { return value ? number(*value) : "null"; }
+
+std::optional<double> median(const std::optional<Figure>& figure) {
+  return figure ? std::optional(figure->median) : std::nullopt;
+}
+
+std::optional<double> best(const std::optional<Figure>& figure) {
+  return figure ? std::optional(figure->best) : std::nullopt;
+}
+
+/// The peer with the smallest median.
+std::optional<Figure> best_peer(const Result& result) {
+  std::optional<Figure> found;
+  for (const auto& [name, figure] : result.peers) {
+    if (!found || figure.median < found->median) {
+      found = figure;
+    }
+  }
+  return found;
 }
 
 /// Four significant digits without an exponent.
@@ -36,6 +56,15 @@ std::string shown(const std::optional<double>& value) {
       *value <= 0 ? 0 : std::clamp(3 - static_cast<int>(std::floor(std::log10(*value))), 0, 7);
   char text[32];
   std::snprintf(text, sizeof(text), "%.*f", decimals, *value);
+  return text;
+}
+
+std::string shown_ratio(const std::optional<double>& value) {
+  if (!value) {
+    return "-";
+  }
+  char text[32];
+  std::snprintf(text, sizeof(text), "%.3f", *value);
   return text;
 }
 
@@ -51,38 +80,51 @@ std::string shown_error(const std::optional<double>& error) {
 }  // namespace
 
 std::string to_json(const Result& result, const Options& options) {
-  std::string peers;
-  for (const auto& [name, ms] : result.peers) {
-    peers += (peers.empty() ? "\"" : ",\"") + name + "\":" + number(ms);
+  std::string medians;
+  std::string bests;
+  for (const auto& [name, figure] : result.peers) {
+    const std::string key = (medians.empty() ? "\"" : ",\"") + name + "\":";
+    medians += key + number(figure.median);
+    bests += key + number(figure.best);
   }
+  const std::optional<Figure> share = ratio(result.limit, result.ours);
+  const std::optional<Figure> to_peer = ratio(result.ours, best_peer(result));
   return "{\"bench\":\"" + result.bench + "\",\"device\":\"" + options.device +
-         "\",\"threads\":" + std::to_string(options.threads) +
-         ",\"ours_ms\":" + number(result.ours) + ",\"ours_min_ms\":" + number(result.ours_min) +
-         ",\"peer_ms\":{" + peers + "},\"limit_ms\":" + number(result.limit) + ",\"limit\":\"" +
-         result.limit_name + "\",\"share\":" + number(share(result)) +
+         "\",\"threads\":" + std::to_string(options.threads) + ",\"clock\":\"" +
+         (options.cpu_clock() ? "cpu" : "wall") + "\",\"ours_ms\":" + number(median(result.ours)) +
+         ",\"ours_min_ms\":" + number(best(result.ours)) + ",\"peer_ms\":{" + medians +
+         "},\"peer_min_ms\":{" + bests + "},\"ratio\":" + number(median(to_peer)) +
+         ",\"ratio_min\":" + number(best(to_peer)) +
+         ",\"limit_ms\":" + number(median(result.limit)) +
+         ",\"limit_min_ms\":" + number(best(result.limit)) + ",\"limit\":\"" + result.limit_name +
+         "\",\"share\":" + number(median(share)) + ",\"share_min\":" + number(best(share)) +
          ",\"max_rel_err\":" + number(result.error) + ",\"load\":" + number(result.load) + "}";
 }
 
 std::string table_header() {
   char line[200];
-  std::snprintf(line, sizeof(line), "%-22s %10s %10s %10s %10s %6s %9s %5s  %s", "row", "ours",
-                "min", "best peer", "limit", "share", "error", "load", "peers");
+  std::snprintf(line, sizeof(line), "%-19s %9s %9s %9s %9s %6s %6s %9s %7s %6s %6s %8s %4s  %s",
+                "row", "ours", "min", "peer", "min", "ratio", "min", "limit", "of", "share", "min",
+                "error", "load", "peers, median/min");
   return line;
 }
 
 std::string to_table_line(const Result& result) {
-  std::optional<double> best;
   std::string peers;
-  for (const auto& [name, ms] : result.peers) {
-    best = best ? std::min(*best, ms) : ms;
-    peers += name + " " + shown(ms) + "  ";
+  for (const auto& [name, figure] : result.peers) {
+    peers += name + " " + shown(figure.median) + "/" + shown(figure.best) + "  ";
   }
-  char line[200];
-  std::snprintf(line, sizeof(line), "%-22s %10s %10s %10s %10s %6s %9s %5.1f  ",
-                result.bench.c_str(), shown(result.ours).c_str(), shown(result.ours_min).c_str(),
-                shown(best).c_str(), shown(result.limit).c_str(),
-                share(result) ? shown(std::round(*share(result) * 1000) / 1000).c_str() : "-",
-                shown_error(result.error).c_str(), result.load);
+  const std::optional<Figure> peer = best_peer(result);
+  const std::optional<Figure> share = ratio(result.limit, result.ours);
+  const std::optional<Figure> to_peer = ratio(result.ours, peer);
+  char line[300];
+  std::snprintf(line, sizeof(line), "%-19s %9s %9s %9s %9s %6s %6s %9s %7s %6s %6s %8s %4.1f  ",
+                result.bench.c_str(), shown(median(result.ours)).c_str(),
+                shown(best(result.ours)).c_str(), shown(median(peer)).c_str(),
+                shown(best(peer)).c_str(), shown_ratio(median(to_peer)).c_str(),
+                shown_ratio(best(to_peer)).c_str(), shown(median(result.limit)).c_str(),
+                result.limit ? result.limit_name.c_str() : "-", shown_ratio(median(share)).c_str(),
+                shown_ratio(best(share)).c_str(), shown_error(result.error).c_str(), result.load);
   std::string text = line + peers;
   if (!result.note.empty()) {
     text += "(" + result.note.substr(0, result.note.find_last_not_of("; ") + 1) + ")";

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Scaled dot product attention of one batch, 12 heads, 1024 positions, 64 wide.
-#include "benches/networks.hpp"
 #include "benches/sinter_side.hpp"
+#include "sinter/ops/attention/attention.hpp"
 #include "sinter/ops/functions.hpp"
 
 namespace sinter::bench {
@@ -12,13 +12,13 @@ Runner make_forward(const Context& context) {
   const Value q = load(context, "q", device);
   const Value k = load(context, "k", device);
   const Value v = load(context, "v", device);
-  return forward_runner(device, [q, k, v] { return attention(q, k, v); });
+  return forward_runner(device, [q, k, v] { return ops::attention(q, k, v); });
 }
 
 Runner make_backward(const Context& context) {
   const Value g = load(context, "g", bench_device(context.options).autodiff());
   return loss_runner(context, {"q", "k", "v"}, [g](const std::vector<Value>& leaves) {
-    return ops::sum(ops::mul(attention(leaves[0], leaves[1], leaves[2]), g));
+    return ops::sum(ops::mul(ops::attention(leaves[0], leaves[1], leaves[2]), g));
   });
 }
 

@@ -25,11 +25,11 @@ Result measure_build(const std::string& name, const Options& options) {
     return result;
   }
   if (json["ours_ms"].is_number()) {
-    result.ours = json["ours_ms"].get<double>();
-    result.ours_min = json["ours_min_ms"].get<double>();
+    result.ours =
+        Figure{.median = json["ours_ms"].get<double>(), .best = json["ours_min_ms"].get<double>()};
   }
   for (const auto& [peer, seconds] : json["peer_ms"].items()) {
-    result.peers[peer] = seconds.get<double>();
+    result.peers[peer] = figure_of({seconds.get<double>()});
   }
   result.note = json.value("note", "");
   return result;
@@ -39,7 +39,7 @@ Result measure_build(const std::string& name, const Options& options) {
 
 void add_build_rows(Rows& rows) {
   for (const std::string name : {"build_20_lines", "header_parse", "worst_tu"}) {
-    rows.push_back({.name = name, .whole = [name](const Options& options, const Limits&) {
+    rows.push_back({.name = name, .whole = [name](const Options& options) {
                       return measure_build(name, options);
                     }});
   }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Whole programs: how soon a fresh process has trained one step, and the memory that steps need.
-#include <algorithm>
 #include <filesystem>
 
 #include "benches/bench.hpp"
@@ -17,64 +16,74 @@ struct Program {
   bool empty_cache;  ///< Each run finds empty caches.
 };
 
-std::vector<double> run_ours(const Program& program, const Options& options, int rounds,
-                             Result& result) {
-  std::vector<double> values;
-  const std::string path =
-      std::string(SINTER_BENCH_BINARY_DIR) + "/bench_" + program.network + "_once";
-  if (!std::filesystem::exists(path)) {
-    result.note = "not written yet; ";
-    return values;
-  }
-  const std::string cache = "/tmp/sinter_bench_cache";
+constexpr const char* cache = "/tmp/sinter_bench_cache";
+
+/// One that runs the program: a command and its environment.
+struct Entry {
+  std::string name;
+  std::vector<std::string> command;
+  Environment environment;
+  std::vector<double> values = {};
+  std::string failure = {};
+};
+
+Entry ours(const Program& program, const Options& options) {
   Environment environment = thread_environment(options.threads);
   environment["SINTER_THREADS"] = std::to_string(options.threads);
   environment["SINTER_CACHE"] = cache;
-  for (int i = 0; i < rounds; ++i) {
-    if (program.empty_cache) {
-      std::filesystem::remove_all(cache);
-    }
-    const Finished run =
-        run_program({path, std::to_string(program.steps), options.device}, environment);
-    if (run.status != 0) {
-      result.note = path + " failed with status " + std::to_string(run.status) + "; ";
-      return {};
-    }
-    values.push_back(program.memory ? run.peak_mib : run.first_line * 1e3);
-  }
-  std::filesystem::remove_all(cache);
-  return values;
+  return {.name = "",
+          .command = {std::string(SINTER_BENCH_BINARY_DIR) + "/bench_train_once", program.network,
+                      std::to_string(program.steps), options.device},
+          .environment = environment};
 }
 
-double middle(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return values[values.size() / 2];
+Entry peer(const Program& program, const Options& options, const std::string& variant) {
+  return {.name = variant,
+          .command = {peers_python(), std::string(SINTER_BENCH_SOURCE_DIR) + "/peers/torch_once.py",
+                      variant, program.network, std::to_string(program.steps),
+                      std::to_string(options.threads)},
+          .environment = thread_environment(options.threads)};
+}
+
+void run_once(Entry& entry, const Program& program) {
+  if (!entry.failure.empty()) {
+    return;
+  }
+  if (program.empty_cache && entry.name.empty()) {
+    std::filesystem::remove_all(cache);
+  }
+  const Finished run = run_program(entry.command, entry.environment);
+  if (run.status != 0) {
+    entry.failure = entry.command[0] + " failed with status " + std::to_string(run.status);
+    return;
+  }
+  entry.values.push_back(program.memory ? run.peak_mib : run.first_line * 1e3);
 }
 
 Result measure_program(const Program& program, const Options& options) {
-  Result result{};
-  const int rounds = program.memory ? 1 : 11;
-  const std::vector<double> ours = run_ours(program, options, rounds, result);
-  if (!ours.empty()) {
-    result.ours = middle(ours);
-    result.ours_min = *std::min_element(ours.begin(), ours.end());
-  }
+  std::vector<Entry> entries = {ours(program, options)};
   if (options.peers && !peers_python().empty()) {
-    const std::string script = std::string(SINTER_BENCH_SOURCE_DIR) + "/peers/torch_once.py";
-    for (const std::string variant : {"torch", "torch_keep"}) {
-      std::vector<double> theirs;
-      for (int i = 0; i < (program.memory ? 1 : 3); ++i) {
-        const Finished run =
-            run_program({peers_python(), script, variant, program.network,
-                         std::to_string(program.steps), std::to_string(options.threads)},
-                        thread_environment(options.threads));
-        if (run.status == 0) {
-          theirs.push_back(program.memory ? run.peak_mib : run.first_line * 1e3);
-        }
+    entries.push_back(peer(program, options, "torch"));
+    entries.push_back(peer(program, options, "torch_keep"));
+  }
+  const int rounds = program.memory ? 1 : 11;
+  for (int round = 0; round < rounds; ++round) {
+    for (Entry& entry : entries) {
+      // A peer takes seconds to start: three runs of it are enough.
+      if (entry.name.empty() || round < 3) {
+        run_once(entry, program);
       }
-      if (!theirs.empty()) {
-        result.peers[variant] = middle(theirs);
-      }
+    }
+  }
+  std::filesystem::remove_all(cache);
+  Result result{};
+  for (const Entry& entry : entries) {
+    if (!entry.failure.empty()) {
+      result.note += entry.failure + "; ";
+    } else if (entry.name.empty()) {
+      result.ours = figure_of(entry.values);
+    } else {
+      result.peers[entry.name] = figure_of(entry.values);
     }
   }
   return result;
@@ -84,7 +93,7 @@ Result measure_program(const Program& program, const Options& options) {
 
 void add_process_rows(Rows& rows) {
   const auto add = [&](const char* name, Program program) {
-    rows.push_back({.name = name, .whole = [program](const Options& options, const Limits&) {
+    rows.push_back({.name = name, .whole = [program](const Options& options) {
                       return measure_program(program, options);
                     }});
   };

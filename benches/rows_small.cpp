@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // What an operation costs on small tensors; recurrent loops, embedding, optimizer.
-#include "benches/networks.hpp"
+#include <memory>
+#include <optional>
+
 #include "benches/sinter_side.hpp"
+#include "sinter/nn/rnn.hpp"
 #include "sinter/ops/functions.hpp"
 #include "sinter/ops/index/index.hpp"
-#include "sinter/ops/optim/optim.hpp"
+#include "sinter/optim/optimizer.hpp"
 #include "sinter/tensor/tensor.hpp"
 
 namespace sinter::bench {
@@ -49,35 +52,41 @@ Runner make_mulsum(const Context& context) {
               }};
 }
 
+nn::Lstm make_lstm(const Context& context, const Device& device, std::int64_t size) {
+  nn::Lstm lstm({.in = size, .hidden = size}, device);
+  lstm.weight_input.set(Tensor<2>(load_weight(context, "weight_ih", device)));
+  lstm.weight_hidden.set(Tensor<2>(load_weight(context, "weight_hh", device)));
+  lstm.bias_input.set(Tensor<1>(load_bias(context, "bias_ih", device)));
+  lstm.bias_hidden.set(Tensor<1>(load_bias(context, "bias_hh", device)));
+  return lstm;
+}
+
+/// One call of the layer a step, each with a sequence of one element.
 Runner make_lstm_loop(const Context& context) {
   const Device device = bench_device(context.options).autodiff();
-  const Value x = load(context, "x", device);
-  const LstmWeights weights = {autodiff::require_grad(load(context, "weight_ih", device)),
-                               autodiff::require_grad(load(context, "weight_hh", device)),
-                               autodiff::require_grad(load(context, "bias_ih", device)),
-                               autodiff::require_grad(load(context, "bias_hh", device))};
+  const Tensor<3> x(load(context, "x", device));
+  const nn::Lstm lstm = make_lstm(context, device, 3);
   return gradient_runner(device, [=] {
     std::vector<Value> out;
     for (int repeat = 0; repeat < 20; ++repeat) {
-      Value h = ops::full(device.backend(), {1, 3}, 0, DType::f32);
-      Value c = h;
+      std::optional<nn::LstmState> state;
       for (std::int64_t t = 0; t < 10; ++t) {
-        lstm_cell(weights, ops::squeeze(ops::narrow(x, 0, t, 1), 0), h, c);
+        state = lstm.forward(x.narrow(0, t, 1), state).state;
       }
-      const Gradients gradients = autodiff::backward(ops::sum(h));
-      out = {gradients.get(weights.input), gradients.get(weights.hidden)};
+      const Gradients gradients = state->hidden.sum().backward();
+      out = {ops::transpose(lstm.weight_input.grad(gradients)->value()),
+             ops::transpose(lstm.weight_hidden.grad(gradients)->value())};
     }
     return out;
   });
 }
 
-Runner make_lstm(const Context& context) {
+Runner make_lstm_forward(const Context& context) {
   const Device device = bench_device(context.options);
-  const Value x = load(context, "x", device);
-  const LstmWeights weights = {load(context, "weight_ih", device),
-                               load(context, "weight_hh", device), load(context, "bias_ih", device),
-                               load(context, "bias_hh", device)};
-  return forward_runner(device, [x, weights] { return lstm(weights, x); });
+  const Tensor<3> x(load(context, "x", device));
+  return forward_runner(device, [x, lstm = make_lstm(context, device, 256)] {
+    return lstm.forward(x).outputs.value();
+  });
 }
 
 Runner make_embedding(const Context& context) {
@@ -96,39 +105,47 @@ Runner make_embedding_backward(const Context& context) {
   });
 }
 
-/// Parameters, gradients and state of the optimizer row.
+/// Twenty parameters with AdamW and their gradients.
 struct AdamState {
-  std::vector<Value> parameters, gradients, first, second, unused;
-  ops::AdamStep op;
+  std::vector<nn::Param<1>> parameters;
+  SINTER_FIELDS(parameters)
+};
 
-  AdamState(const Context& context, const Device& device, double lr) {
-    op = {.lr = lr, .weight_decay = 0.01, .step = 0, .decoupled = true};
-    const Value p = load(context, "p", device);
-    const Value g = load(context, "g", device);
-    for (std::int64_t i = 0; i < p.size(0); ++i) {
-      const auto row = [i](const Value& all) {
-        return device_copy(ops::squeeze(ops::narrow(all, 0, i, 1), 0));
-      };
-      parameters.push_back(row(p));
-      gradients.push_back(row(g));
-      first.push_back(ops::zeros_like(parameters.back()));
-      second.push_back(ops::zeros_like(parameters.back()));
+class AdamSteps {
+ public:
+  AdamSteps(const Context& context, const Device& device, double lr) : lr_(lr) {
+    const std::int64_t count = context.inputs[0].dims[0];
+    Tensor<0> loss = Tensor<0>::full({}, 0, device);
+    for (std::int64_t i = 0; i < count; ++i) {
+      model_.parameters.emplace_back(Tensor<1>(load_bias(context, "p", device, i, count)));
+      const Tensor<1> gradient(load_bias(context, "g", device, i, count));
+      loss = loss + (model_.parameters.back().tensor() * gradient).sum();
     }
+    gradients_ = nn::gradients_of(model_, loss.backward());
   }
-  /// A tensor of its own, not a part of another.
-  static Value device_copy(const Value& part) {
-    return part.backend().from_data(part.backend().read(part));
+
+  void step() { optimizer_.step(lr_, model_, gradients_); }
+
+  std::vector<float> values() const {
+    std::vector<float> all;
+    for (const nn::Param<1>& parameter : model_.parameters) {
+      const std::vector<float> part = floats(parameter.value());
+      all.insert(all.end(), part.begin(), part.end());
+    }
+    return all;
   }
-  void step() {
-    ++op.step;
-    ops::adam_step(op, parameters, gradients, first, second, unused);
-  }
+
+ private:
+  AdamState model_;
+  nn::ModuleGradients gradients_;
+  optim::AdamW optimizer_;
+  double lr_;
 };
 
 Runner make_adamw(const Context& context) {
-  const Device device = bench_device(context.options);
-  const auto timed = std::make_shared<AdamState>(context, device, 1e-6);
-  const auto checked = std::make_shared<AdamState>(context, device, 1e-3);
+  const Device device = bench_device(context.options).autodiff();
+  const auto timed = std::make_shared<AdamSteps>(context, device, 1e-6);
+  const auto checked = std::make_shared<AdamSteps>(context, device, 1e-3);
   return {.run =
               [=](long iterations) {
                 for (long i = 0; i < iterations; ++i) {
@@ -138,15 +155,10 @@ Runner make_adamw(const Context& context) {
               },
           .outputs =
               [=] {
-                std::vector<float> all;
                 for (int i = 0; i < 3; ++i) {
                   checked->step();
                 }
-                for (const Value& parameter : checked->parameters) {
-                  const std::vector<float> part = floats(parameter);
-                  all.insert(all.end(), part.begin(), part.end());
-                }
-                return std::vector<std::vector<float>>{all};
+                return std::vector<std::vector<float>>{checked->values()};
               }};
 }
 
@@ -172,7 +184,7 @@ void add_lstm_rows(Rows& rows) {
   rows.push_back({.name = "lstm_fwd",
                   .inputs = lstm_inputs(normal("x", {16, 128, 256}), 256, 256, 1.0 / 16),
                   .work = {.flops = 2 * macs},
-                  .make = make_lstm});
+                  .make = make_lstm_forward});
 }
 
 void add_embedding_rows(Rows& rows) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Whole training steps: a perceptron, the demo's network, a transformer encoder.
 #include <cmath>
+#include <memory>
 
 #include "benches/networks.hpp"
 #include "benches/sinter_side.hpp"
@@ -24,31 +25,61 @@ constexpr double lr_checked = 1e-3;
 // Timed steps must not converge: vanishing gradients become denormal, and slow.
 constexpr double lr_timed = 1e-6;
 
-Parameters load_parameters(const Context& context, const Device& device) {
-  Parameters parameters;
-  for (const Input& input : context.inputs) {
-    if (input.name != "x" && input.name != "y" && input.name != "g") {
-      parameters.add(input.name, load(context, input.name, device));
-    }
-  }
-  return parameters;
+void load_linear(nn::Linear& layer, const Context& context, const std::string& weight,
+                 const std::string& bias, std::int64_t part = 0, std::int64_t parts = 1) {
+  const Device device = layer.weight.device();
+  layer.weight.set(Tensor<2>(load_weight(context, weight, device, part, parts)));
+  layer.bias.set(Tensor<1>(load_bias(context, bias, device, part, parts)));
 }
 
-Parameters load_cnn(const Context& context, const Device& device) {
-  Parameters parameters = load_parameters(context, device);
-  add_batch_norms(parameters, device);
-  return parameters;
+void load_conv(nn::Conv2d& layer, const Context& context, const std::string& n) {
+  layer.weight.set(Tensor<4>(load(context, "c" + n, layer.weight.device())));
+  layer.bias.set(Tensor<1>(load(context, "cb" + n, layer.bias.device())));
+}
+
+Mlp make_mlp(const Context& context, const Device& device, double) {
+  Mlp model = Mlp::make(device);
+  load_linear(model.linear1, context, "w1", "b1");
+  load_linear(model.linear2, context, "w2", "b2");
+  load_linear(model.linear3, context, "w3", "b3");
+  return model;
+}
+
+Cnn make_cnn(const Context& context, const Device& device, double dropout) {
+  Cnn model = Cnn::make(device);
+  load_conv(model.conv1, context, "1");
+  load_conv(model.conv2, context, "2");
+  load_linear(model.linear1, context, "w1", "b1");
+  load_linear(model.linear2, context, "w2", "b2");
+  load_linear(model.output, context, "w3", "b3");
+  model.dropout.config.prob = dropout;
+  return model;
+}
+
+nn::TransformerEncoder make_encoder(const Context& context, const Device& device) {
+  nn::TransformerEncoder model(encoder_config, device);
+  for (std::size_t i = 0; i < model.layers.size(); ++i) {
+    nn::TransformerEncoderLayer& layer = model.layers[i];
+    const std::string n = std::to_string(i);
+    load_linear(layer.attention.query, context, "qkv_w" + n, "qkv_b" + n, 0, 3);
+    load_linear(layer.attention.key, context, "qkv_w" + n, "qkv_b" + n, 1, 3);
+    load_linear(layer.attention.value, context, "qkv_w" + n, "qkv_b" + n, 2, 3);
+    load_linear(layer.attention.output, context, "out_w" + n, "out_b" + n);
+    load_linear(layer.feed_forward.linear_inner, context, "ff1_w" + n, "ff1_b" + n);
+    load_linear(layer.feed_forward.linear_outer, context, "ff2_w" + n, "ff2_b" + n);
+  }
+  return model;
 }
 
 /// Compares the losses of three steps without dropout; times steps with it.
-Runner make_training(const Context& context, Network network,
-                     Parameters (*load_all)(const Context&, const Device&)) {
+template <int D, class Model>
+Runner make_training(const Context& context,
+                     Model (*make)(const Context&, const Device&, double dropout)) {
   const Device device = bench_device(context.options).autodiff();
-  const Value x = load(context, "x", device);
-  const Value y = load(context, "y", device);
+  const Tensor<D> x(load(context, "x", device));
+  const Tensor<1, Int> y(load(context, "y", device));
   const auto trainer = [&](double lr, double dropout) {
-    return std::make_shared<Trainer>(network, load_all(context, device.inner()), device, lr,
-                                     dropout);
+    return std::make_shared<Trainer<Model>>(make(context, device, dropout), lr);
   };
   return {.run =
               [=, timed = trainer(lr_timed, 0.25)](long iterations) {
@@ -61,7 +92,7 @@ Runner make_training(const Context& context, Network network,
               [=, checked = trainer(lr_checked, 0)] {
                 std::vector<float> losses;
                 for (int i = 0; i < 3; ++i) {
-                  losses.push_back(floats(checked->step(x, y))[0]);
+                  losses.push_back(checked->step(x, y).template item<float>());
                 }
                 return std::vector<std::vector<float>>{losses};
               }};
@@ -69,22 +100,21 @@ Runner make_training(const Context& context, Network network,
 
 Runner make_encoder_forward(const Context& context) {
   const Device device = bench_device(context.options);
-  const Value x = load(context, "x", device);
-  return forward_runner(device, [x, parameters = load_parameters(context, device)] {
-    return encoder(parameters, x);
-  });
+  const Tensor<3> x(load(context, "x", device));
+  return forward_runner(
+      device, [x, model = make_encoder(context, device)] { return model.forward(x).value(); });
 }
 
 Runner make_encoder_backward(const Context& context) {
   const Device device = bench_device(context.options).autodiff();
-  Parameters parameters = load_parameters(context, device);
-  parameters.require_grad();
-  const Value x = autodiff::require_grad(load(context, "x", device));
-  const Value g = load(context, "g", device);
+  const nn::TransformerEncoder model = make_encoder(context, device);
+  const Tensor<3> x = Tensor<3>(load(context, "x", device)).require_grad();
+  const Tensor<3> g(load(context, "g", device));
   return gradient_runner(device, [=] {
-    const Value loss = ops::sum(ops::mul(encoder(parameters, x), g));
-    const Gradients gradients = autodiff::backward(loss);
-    return std::vector<Value>{gradients.get(x), gradients.get(parameters["ff1_w0"])};
+    const Gradients gradients = (model.forward(x) * g).sum().backward();
+    const nn::Linear& inner = model.layers[0].feed_forward.linear_inner;
+    return std::vector<Value>{x.grad(gradients)->value(),
+                              ops::transpose(inner.weight.grad(gradients)->value())};
   });
 }
 
@@ -100,7 +130,7 @@ void add_mlp(Rows& rows) {
                            .bytes = 28 * weights,
                            .traffic = Traffic::update},
                   .tolerance = 1e-3,
-                  .make = [](const Context& c) { return make_training(c, mlp, load_parameters); }});
+                  .make = [](const Context& c) { return make_training<2>(c, make_mlp); }});
 }
 
 void add_cnn(Rows& rows) {
@@ -118,7 +148,7 @@ void add_cnn(Rows& rows) {
                   .work = {.flops = 2 * first + 3 * (second + linear)},
                   .peers = {"torch", "torch_nhwc"},
                   .tolerance = 1e-3,
-                  .make = [](const Context& c) { return make_training(c, cnn, load_cnn); }});
+                  .make = [](const Context& c) { return make_training<4>(c, make_cnn); }});
 }
 
 void add_encoder(Rows& rows) {

@@ -12,19 +12,51 @@ Device bench_device(const Options& options) {
   return options.device == "cpu" ? Device::portable() : Device::by_name(options.device);
 }
 
-Value load(const Context& context, const std::string& name, const Device& device) {
+namespace {
+
+const Input& input_of(const Context& context, const std::string& name) {
   for (const Input& input : context.inputs) {
     if (input.name == name) {
-      Shape shape;
-      for (std::int64_t dim : input.dims) {
-        shape.push_back(dim);
-      }
-      const HostData data(shape, std::span<const float>(context[name]));
-      const DType dtypes[] = {DType::f32, DType::i64, DType::i8};
-      return device.backend().from_data(data.cast(dtypes[static_cast<int>(input.kind)]));
+      return input;
     }
   }
   throw std::logic_error("the row has no input " + name);
+}
+
+}  // namespace
+
+Value load(const Context& context, const std::string& name, const Device& device) {
+  const Input& input = input_of(context, name);
+  Shape shape;
+  for (std::int64_t dim : input.dims) {
+    shape.push_back(dim);
+  }
+  const HostData data(shape, std::span<const float>(context[name]));
+  const DType dtypes[] = {DType::f32, DType::i64, DType::i8};
+  return device.backend().from_data(data.cast(dtypes[static_cast<int>(input.kind)]));
+}
+
+Value load_weight(const Context& context, const std::string& name, const Device& device,
+                  std::int64_t part, std::int64_t parts) {
+  const Input& input = input_of(context, name);
+  const std::int64_t rows = input.dims.at(0) / parts;
+  const std::int64_t columns = input.dims.at(1);
+  const float* from = context[name].data() + part * rows * columns;
+  std::vector<float> transposed(static_cast<std::size_t>(rows * columns));
+  for (std::int64_t i = 0; i < rows; ++i) {
+    for (std::int64_t j = 0; j < columns; ++j) {
+      transposed[static_cast<std::size_t>(j * rows + i)] = from[i * columns + j];
+    }
+  }
+  return device.backend().from_data(HostData({columns, rows}, std::span<const float>(transposed)));
+}
+
+Value load_bias(const Context& context, const std::string& name, const Device& device,
+                std::int64_t part, std::int64_t parts) {
+  const std::vector<float>& all = context[name];
+  const std::size_t count = all.size() / static_cast<std::size_t>(parts);
+  const std::span<const float> range(all.data() + static_cast<std::size_t>(part) * count, count);
+  return device.backend().from_data(HostData({static_cast<std::int64_t>(count)}, range));
 }
 
 std::vector<float> floats(const Value& value) {

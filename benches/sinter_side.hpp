@@ -19,6 +19,15 @@ Device bench_device(const Options& options);
 /// The row's input of this name, on `device`: f32, i64 or i8.
 Value load(const Context& context, const std::string& name, const Device& device);
 
+/// Rows of the row's matrix [out, in] as a layer holds them: [in, out]. With `parts` of them, the
+/// rows are cut into as many equal ranges, and `part` says which.
+Value load_weight(const Context& context, const std::string& name, const Device& device,
+                  std::int64_t part = 0, std::int64_t parts = 1);
+
+/// The same range of a vector.
+Value load_bias(const Context& context, const std::string& name, const Device& device,
+                std::int64_t part = 0, std::int64_t parts = 1);
+
 /// The elements as f32 in row-major order.
 std::vector<float> floats(const Value& value);
 

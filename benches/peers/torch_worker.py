@@ -3,7 +3,7 @@
 
 torch_worker.py VARIANT THREADS, where VARIANT is `torch` and any of `_nhwc` (channels last), `_fused` (fused optimizer),
 `_compile` (torch.compile) and `_keep` (freed memory stays in the heap, so that no iteration pays for page faults).
-Commands: hello · prepare ROW FOLDER · outputs FOLDER · time ITERATIONS · release.
+Commands: hello · prepare ROW FOLDER · outputs FOLDER · time ITERATIONS · cpu_time ITERATIONS · release.
 """
 import ctypes
 import gc
@@ -66,12 +66,15 @@ class Server:
             array.tofile(os.path.join(folder, f"output.{index}.f32"))
         return str(len(results))
 
-    def time(self, iterations):
+    def time(self, iterations, now=time.perf_counter):
         step = self.row.step
-        begin = time.perf_counter()
+        begin = now()
         for _ in range(int(iterations)):
             step()
-        return repr(time.perf_counter() - begin)
+        return repr(now() - begin)
+
+    def cpu_time(self, iterations):
+        return self.time(iterations, time.process_time)
 
     def release(self):
         self.row = None

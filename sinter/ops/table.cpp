@@ -5,6 +5,13 @@
 #include "sinter/ops/all.hpp"
 
 namespace sinter {
+
+// Elementwise rows hold a formula for each carrier and side, most of the code of all rows: they are
+// compiled in table_unary.cpp and table_binary.cpp.
+#define SINTER_ELEMENTWISE(Struct, name, group) \
+  extern template OpDef detail::make_def<ops::Struct>();
+#include "sinter/ops/ops.def"
+
 namespace {
 
 std::array<OpDef, op_count> make_rows() {

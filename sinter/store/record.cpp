@@ -5,10 +5,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
+#include <utility>
 
 #include "sinter/base/error.hpp"
 #include "sinter/base/os/file.hpp"
+#include "sinter/store/detail/json.hpp"
 #include "sinter/store/text.hpp"
 
 namespace sinter::store {
@@ -61,6 +62,31 @@ template <class Names>
       fmt::format("{}: there is no entry `{}`{}", where, clip(name), closest(name, names)));
 }
 
+// Reads a flat object of strings, in order; anything else stops it before it is built.
+class AliasReader : public detail::JsonReader {
+ public:
+  explicit AliasReader(std::vector<Alias>& out) : out_(out) {}
+
+  bool wrong(std::string_view) override { return false; }
+  void damaged(std::size_t) override {}
+  bool start_object() override { return !std::exchange(inside_, true); }
+  bool key(std::string&& name) override {
+    name_ = std::move(name);
+    return true;
+  }
+  bool string(std::string&& of) override {
+    if (inside_) {
+      out_.push_back({name_, std::move(of)});
+    }
+    return inside_;
+  }
+
+ private:
+  std::vector<Alias>& out_;
+  bool inside_ = false;
+  std::string name_;
+};
+
 // Takes the aliases out of a file's metadata and checks them against its tensors.
 std::vector<Alias> take_aliases(SafetensorsHeader& header,
                                 const std::unordered_map<std::string, std::size_t>& index,
@@ -70,31 +96,12 @@ std::vector<Alias> take_aliases(SafetensorsHeader& header,
   if (found == header.metadata.end()) {
     return aliases;
   }
-  // A flat object of strings, read in order; anything else is refused before it is built.
-  bool flat = true;
-  std::string key;
-  std::unordered_map<std::string, bool> seen;
-  const auto look = [&](int depth, nlohmann::json::parse_event_t event, nlohmann::json& value) {
-    using Event = nlohmann::json::parse_event_t;
-    if (event == Event::key) {
-      key = value.get<std::string>();
-    } else if (event == Event::value && depth == 1 && value.is_string()) {
-      aliases.push_back({key, value.get<std::string>()});
-    } else if (depth != 0) {
-      flat = false;
-    }
-    return flat && (event == Event::key || event == Event::object_start);
-  };
-  const std::string& text = found->second;
-  // Depth is bounded before parsing: the tree's parser would follow any nesting.
-  const bool one_level = text.starts_with("{") && nlohmann::json::accept(text);
-  if (one_level) {
-    [[maybe_unused]] const auto tree = nlohmann::json::parse(text, look, false);
-  }
-  if (!one_level || !flat) {
+  AliasReader reader(aliases);
+  if (!detail::read_json(found->second, reader)) {
     throw FormatError(
         fmt::format("{}: the metadata `{}` must be a JSON object of names", origin, alias_key));
   }
+  std::unordered_map<std::string, bool> seen;
   for (const Alias& alias : aliases) {
     if (!index.contains(alias.of)) {
       throw FormatError(fmt::format("{}: `{}` stands for tensor `{}`, which the file lacks", origin,
@@ -209,25 +216,27 @@ SafetensorsLayout Record::layout() const {
   }
   std::vector<TensorView> tensors;
   std::unordered_map<const HostData*, std::string_view> stored;
-  nlohmann::ordered_json aliases = nlohmann::ordered_json::object();
+  std::string aliases;
   for (const Entry& entry : entries_) {
     const auto [first, is_new] = stored.emplace(entry.data.get(), entry.name);
     if (is_new) {
       const HostData& data = *entry.data;
       tensors.push_back({entry.name, data.dtype(), data.shape(), data.bytes()});
     } else {
-      aliases.get_ref<nlohmann::ordered_json::object_t&>().emplace_back(entry.name, first->second);
+      aliases += aliases.empty() ? '{' : ',';
+      const bool named = detail::append_json(aliases, entry.name);
+      aliases += ':';
+      if (!named || !detail::append_json(aliases, first->second)) {
+        throw ArgumentError(
+            "Record::save: the name of a tied tensor is not valid UTF-8; rename it");
+      }
     }
   }
   if (aliases.empty()) {
     return layout_safetensors(tensors, metadata_);
   }
   Metadata metadata = metadata_;
-  try {
-    metadata[alias_key] = aliases.dump();
-  } catch (const nlohmann::json::type_error&) {
-    throw ArgumentError("Record::save: the name of a tied tensor is not valid UTF-8; rename it");
-  }
+  metadata[alias_key] = aliases + '}';
   return layout_safetensors(tensors, metadata);
 }
 

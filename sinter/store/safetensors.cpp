@@ -9,12 +9,12 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
-#include <nlohmann/json.hpp>
 #include <numeric>
 #include <unordered_set>
 
 #include "sinter/base/error.hpp"
 #include "sinter/base/os/file.hpp"
+#include "sinter/store/detail/json.hpp"
 #include "sinter/store/file_kind.hpp"
 #include "sinter/store/text.hpp"
 
@@ -32,19 +32,11 @@ constexpr std::string_view format_names[dtype_count] = {"F64",     "F32", "F16",
 
 // Receives the header's JSON piece by piece and refuses whatever the format doesn't have, so that
 // deep nesting, repeated names or wrong types stop at once and nothing is built from them.
-class HeaderReader : public nlohmann::json_sax<nlohmann::json> {
+class HeaderReader : public detail::JsonReader {
  public:
   HeaderReader(SafetensorsHeader& out, std::string_view origin) : out_(out), origin_(origin) {}
 
-  bool null() override { return wrong("null"); }
-  bool boolean(bool) override { return wrong("a boolean"); }
-  bool number_integer(number_integer_t) override { return wrong("a negative number"); }
-  bool number_float(number_float_t, const string_t&) override {
-    return wrong("a number that is no 64-bit integer");
-  }
-  bool binary(binary_t&) override { return wrong("binary data"); }
-
-  bool number_unsigned(number_unsigned_t value) override {
+  bool number(std::uint64_t value) override {
     if (place_ == Place::shape) {
       dims_.push_back(value);
       if (dims_.size() > static_cast<std::size_t>(max_rank)) {
@@ -62,7 +54,7 @@ class HeaderReader : public nlohmann::json_sax<nlohmann::json> {
     return wrong("a number");
   }
 
-  bool string(string_t& value) override {
+  bool string(std::string&& value) override {
     if (place_ == Place::metadata) {
       if (!out_.metadata.emplace(std::move(field_), std::move(value)).second) {
         fail("repeats a key");
@@ -83,7 +75,7 @@ class HeaderReader : public nlohmann::json_sax<nlohmann::json> {
     return true;
   }
 
-  bool start_object(std::size_t) override {
+  bool start_object() override {
     if (place_ == Place::nothing) {
       place_ = Place::top;
     } else if (place_ == Place::top) {
@@ -95,7 +87,7 @@ class HeaderReader : public nlohmann::json_sax<nlohmann::json> {
     return true;
   }
 
-  bool key(string_t& name) override {
+  bool key(std::string&& name) override {
     if (place_ == Place::top) {
       tensor_ = TensorInfo{};
       tensor_.name = std::move(name);
@@ -119,7 +111,7 @@ class HeaderReader : public nlohmann::json_sax<nlohmann::json> {
     return true;
   }
 
-  bool start_array(std::size_t) override {
+  bool start_array() override {
     if (place_ == Place::tensor && field_ == "shape") {
       place_ = Place::shape;
       dims_.clear();
@@ -137,11 +129,21 @@ class HeaderReader : public nlohmann::json_sax<nlohmann::json> {
     return true;
   }
 
-  bool parse_error(std::size_t position, const std::string&,
-                   const nlohmann::detail::exception&) override {
+  void damaged(std::size_t position) override {
     throw FormatError(fmt::format(
         "{}: the header is no valid UTF-8 JSON at byte {}; the file is damaged or not safetensors",
         origin_, position));
+  }
+
+  bool wrong(std::string_view got) override {
+    constexpr std::string_view expected[] = {
+        "an object", "an object", "a string",    "dtype, shape and data_offsets",
+        "sizes",     "two sizes", "nothing more"};
+    std::string field;
+    if (place_ >= Place::metadata && place_ <= Place::offsets) {
+      field = fmt::format(" in `{}`", clip(field_));
+    }
+    fail(fmt::format("has {}{}, expected {}", got, field, expected[static_cast<int>(place_)]));
   }
 
  private:
@@ -157,17 +159,6 @@ class HeaderReader : public nlohmann::json_sax<nlohmann::json> {
     }
     return tensor_.name == metadata_key ? std::string(metadata_key)
                                         : fmt::format("tensor `{}`", clip(tensor_.name));
-  }
-
-  bool wrong(std::string_view got) const {
-    constexpr std::string_view expected[] = {
-        "an object", "an object", "a string",    "dtype, shape and data_offsets",
-        "sizes",     "two sizes", "nothing more"};
-    std::string field;
-    if (place_ >= Place::metadata && place_ <= Place::offsets) {
-      field = fmt::format(" in `{}`", clip(field_));
-    }
-    fail(fmt::format("has {}{}, expected {}", got, field, expected[static_cast<int>(place_)]));
   }
 
   void see_field() {
@@ -276,43 +267,51 @@ void check_cover(const SafetensorsHeader& header, std::uint64_t data_size,
   throw FormatError(fmt::format("{}: expected a safetensors file, {}", origin, why));
 }
 
-void check_text(std::string_view what, std::string_view text) {
-  try {
-    (void)nlohmann::json(text).dump();
-  } catch (const nlohmann::json::type_error&) {
+// Appends `text` as a JSON string; `what` names it in the error.
+void append_text(std::string& out, std::string_view what, std::string_view text) {
+  if (!detail::append_json(out, text)) {
     throw ArgumentError(
         fmt::format("safetensors: {} `{}` is not valid UTF-8; rename it", what, clip(text)));
   }
+}
+
+void append_metadata(std::string& out, const Metadata& metadata) {
+  append_text(out, "the name", metadata_key);
+  char before = '{';
+  out += ':';
+  for (const auto& [key, value] : metadata) {
+    out += before;
+    append_text(out, "the metadata key", key);
+    out += ':';
+    append_text(out, "the metadata value", value);
+    before = ',';
+  }
+  out += '}';
 }
 
 // The header, padded so that the data starts at a multiple of 8.
 std::string header_text(std::span<const TensorView> tensors, std::span<const std::uint64_t> offsets,
                         const Metadata& metadata) {
   std::unordered_set<std::string_view> names{metadata_key};
-  nlohmann::ordered_json header = nlohmann::ordered_json::object();
-  auto& fields = header.get_ref<nlohmann::ordered_json::object_t&>();
+  std::string text = "{";
   if (!metadata.empty()) {
-    for (const auto& [key, value] : metadata) {
-      check_text("the metadata key", key);
-      check_text("the metadata value", value);
-    }
-    fields.emplace_back(std::string(metadata_key), nlohmann::ordered_json(metadata));
+    append_metadata(text, metadata);
   }
   for (std::size_t i = 0; i < tensors.size(); ++i) {
     const TensorView& tensor = tensors[i];
-    check_text("the tensor name", tensor.name);
+    if (text.size() > 1) {
+      text += ',';
+    }
+    append_text(text, "the tensor name", tensor.name);
     if (!names.insert(tensor.name).second) {
       throw ArgumentError(fmt::format("safetensors: the name `{}` is {}", clip(tensor.name),
                                       tensor.name == metadata_key ? "reserved" : "used twice"));
     }
-    nlohmann::ordered_json entry;
-    entry["dtype"] = safetensors_name(tensor.dtype);
-    entry["shape"] = std::vector<std::int64_t>(tensor.shape.begin(), tensor.shape.end());
-    entry["data_offsets"] = {offsets[i], offsets[i] + tensor.bytes.size()};
-    // Appended directly: the checked insertion of an ordered object searches all of it.
-    fields.emplace_back(std::string(tensor.name), std::move(entry));
+    text += fmt::format(R"(:{{"dtype":"{}","shape":[{}],"data_offsets":[{},{}]}})",
+                        safetensors_name(tensor.dtype), fmt::join(tensor.shape, ","), offsets[i],
+                        offsets[i] + tensor.bytes.size());
   }
-  std::string text = header.dump();
+  text += '}';
   text.resize((text.size() + 7) / 8 * 8, ' ');
   if (text.size() > max_header_bytes) {
     throw ArgumentError(
@@ -353,7 +352,7 @@ SafetensorsHeader parse_safetensors(std::span<const std::byte> file, std::string
   header.data_start = 8 + length;
   HeaderReader reader(header, origin);
   // The reader throws at the first fault, so the result says nothing more.
-  nlohmann::json::sax_parse(text, text + length, &reader);
+  detail::read_json({text, length}, reader);
   check_cover(header, file.size() - header.data_start, origin);
   return header;
 }

@@ -10,7 +10,11 @@ namespace sinter::store {
 /// The first 80 bytes: names in a hostile file may be huge.
 inline std::string clip(std::string_view text) {
   constexpr std::size_t most = 80;
-  return text.size() <= most ? std::string(text) : std::string(text.substr(0, most)) + "…";
+  std::string out(text.substr(0, most));
+  if (text.size() > most) {
+    out += "…";
+  }
+  return out;
 }
 
 }  // namespace sinter::store

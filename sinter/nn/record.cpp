@@ -100,24 +100,34 @@ Record detail::record_of(const std::vector<NamedParam>& entries) {
 
 template store::Record detail::record_of(const std::vector<NamedParam>& entries);
 
-LoadReport load_entries(const std::vector<NamedParam>& entries, const store::Record& record,
-                        const LoadOptions& options) {
-  const LoadReport report = compare(entries, record);
+LoadReport check_entries(const std::vector<NamedParam>& entries, const store::Record& record,
+                         const LoadOptions& options) {
+  LoadReport report = compare(entries, record);
   if (options.strict && !report.complete()) {
     throw FormatError(fmt::format(
         "the record doesn't fit the module ({}); load with .strict = false to take what fits",
         report.str()));
   }
+  return report;
+}
+
+LoadReport load_entries(const std::vector<NamedParam>& entries, const store::Record& record,
+                        const LoadOptions& options) {
+  LoadReport report = check_entries(entries, record, options);
   const std::unordered_set<std::string> fitting(report.loaded.begin(), report.loaded.end());
+  std::vector<std::pair<ParamBase, Value>> values;
   for (const NamedParam& named : entries) {
     if (!fitting.contains(named.name)) {
       continue;
     }
-    ParamBase param = named.param;
+    const ParamBase& param = named.param;
     const HostData& data = record.at(named.name);
     const Value value =
         param.device().backend().from_data(options.keep_dtype ? data.cast(param.dtype()) : data);
-    param.set(transposed_if(param.transposed_in_records(), value));
+    values.emplace_back(param, transposed_if(param.transposed_in_records(), value));
+  }
+  for (auto& [param, value] : values) {
+    param.set(std::move(value));
   }
   return report;
 }

@@ -38,6 +38,11 @@ template <class Record>
 Record record_of(const std::vector<NamedParam>& entries);
 }  // namespace detail
 
+/// What loading would do; changes nothing. Throws what loading throws for a record that doesn't
+/// fit.
+LoadReport check_entries(const std::vector<NamedParam>& entries, const store::Record& record,
+                         const LoadOptions& options = {});
+/// All that fits, or nothing when something throws.
 LoadReport load_entries(const std::vector<NamedParam>& entries, const store::Record& record,
                         const LoadOptions& options = {});
 LoadReport load_entries(const std::vector<NamedParam>& entries, const std::string& path,
@@ -49,6 +54,13 @@ void save_entries(const std::vector<NamedParam>& entries, const std::string& pat
 template <class M, class Record = store::Record>
 [[nodiscard]] Record state(const M& module) {
   return detail::record_of<Record>(state_entries(module));
+}
+/// What `load_state` would do, without doing it; throws what it would throw for a record that
+/// doesn't fit.
+template <class M>
+LoadReport check_state(const M& module, const store::Record& record,
+                       const LoadOptions& options = {}) {
+  return check_entries(state_entries(module), record, options);
 }
 /// Sets parameters and buffers from a record; all copies of the module see them, and optimizers'
 /// state stays theirs. Tied parameters stay tied.

@@ -18,6 +18,7 @@ namespace sinter::optim {
 namespace {
 
 constexpr std::size_t max_slots = 3;
+constexpr std::int64_t max_steps = std::int64_t{1} << 53;  // a double counts that far
 
 // What an optimizer remembers of one parameter: as many tensors as it has slots.
 struct Slot {
@@ -217,7 +218,8 @@ void Optimizer::load_state_of(const std::vector<nn::NamedParam>& params,
     }
     const HostData& steps = record.at(step_name);
     Slot slot;
-    if (steps.num_elements() != 1 || steps.dtype() != DType::i64 || steps.int_at(0) < 0) {
+    if (steps.num_elements() != 1 || steps.dtype() != DType::i64 || steps.int_at(0) < 0 ||
+        steps.int_at(0) > max_steps) {
       throw FormatError(fmt::format("optimizer state: `{}` is no number of steps", step_name));
     }
     slot.steps = steps.int_at(0);

@@ -53,6 +53,33 @@ TEST(Golden, optimizers) {
                golden::optim_adamw);
 }
 
+// PyTorch's loop: beta and 1 - beta are each rounded to f32 once, from double. 1 - 0.999f would be
+// off by 1.3e-5.
+TEST(Golden, adam_moments_in_single_precision) {
+  Vector model = vector_of({0.5});
+  Adam adam;
+  float m = 0, v = 0;
+  for (int step = 1; step <= 100; ++step) {
+    const float g = 0.5f + 0.01f * static_cast<float>(step % 7);
+    adam.step(1e-3, model, given(model.w, tensor({g}, {1})));
+    m += static_cast<float>(1 - 0.9) * (g - m);
+    v = v * static_cast<float>(0.999) + static_cast<float>(1 - 0.999) * g * g;
+    const store::Record state = adam.state(model);
+    EXPECT_NEAR(state.at("w.first").at(0) / m, 1, 2e-6) << step;
+    EXPECT_NEAR(state.at("w.second").at(0) / v, 1, 2e-6) << step;
+  }
+}
+
+TEST(Optimizer, state_of_endless_steps_is_refused) {
+  Vector model = vector_of({0.5});
+  Adam adam;
+  store::Record record;
+  record.add("w.step", HostData({}, std::initializer_list<std::int64_t>{INT64_MAX}));
+  record.add("w.first", HostData(Shape{1}, DType::f32));
+  record.add("w.second", HostData(Shape{1}, DType::f32));
+  EXPECT_THROW(adam.load_state(model, record), FormatError);
+}
+
 TEST(Cases, OPT_02_adam_corrects_both_biases) {
   Vector m = vector_of({0, 0});
   Adam adam;

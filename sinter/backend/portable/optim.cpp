@@ -159,9 +159,10 @@ AdamArgs<T> adam_args(const ops::AdamStep& op) {
   args.beta2 = static_cast<T>(op.beta2);
   args.eps = static_cast<T>(op.eps);
   args.weight_decay = static_cast<T>(op.weight_decay);
-  // Corrected for the betas that the kernel uses: 1 - beta magnifies their rounding.
-  args.step_size = static_cast<T>(op.lr / (1 - std::pow(static_cast<double>(args.beta1), step)));
-  args.root_second = static_cast<T>(std::sqrt(1 - std::pow(static_cast<double>(args.beta2), step)));
+  args.keep1 = static_cast<T>(1 - op.beta1);
+  args.keep2 = static_cast<T>(1 - op.beta2);
+  args.step_size = static_cast<T>(op.lr / (1 - std::pow(op.beta1, step)));
+  args.root_second = static_cast<T>(std::sqrt(1 - std::pow(op.beta2, step)));
   args.decoupled = op.decoupled;
   return args;
 }

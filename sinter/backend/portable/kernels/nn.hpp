@@ -107,8 +107,9 @@ struct SgdArgs {
 template <class T>
 struct AdamArgs {
   T lr, beta1, beta2, eps, weight_decay;
-  T step_size;    ///< lr / (1 - beta1^step)
-  T root_second;  ///< sqrt(1 - beta2^step)
+  T keep1, keep2;  ///< 1 - beta, rounded once: f32 loses 1e-5 of 1 - 0.999f
+  T step_size;     ///< lr / (1 - beta1^step)
+  T root_second;   ///< sqrt(1 - beta2^step)
   bool decoupled;
 };
 

@@ -34,8 +34,6 @@ void adam(const AdamArgs<T>& a, const T* p_in, const T* g, const T* m_in, const 
           const T* most_in, T* p_out, T* m_out, T* v_out, T* most_out, int64_t n) {
   using V = lanes_of<T>;
   const AdamArgs<T> k = a;
-  const V keep1(T(1) - k.beta1);
-  const V keep2(T(1) - k.beta2);
   for_chunks<T>(n, [&](auto c) {
     V p = c.load(p_in);
     V d = c.load(g);
@@ -44,8 +42,8 @@ void adam(const AdamArgs<T>& a, const T* p_in, const T* g, const T* m_in, const 
     } else if (k.weight_decay != T(0)) {
       d = fma(V(k.weight_decay), p, d);
     }
-    const V m = fma(V(k.beta1), c.load(m_in), keep1 * d);
-    const V v = fma(V(k.beta2), c.load(v_in), keep2 * d * d);
+    const V m = fma(V(k.beta1), c.load(m_in), V(k.keep1) * d);
+    const V v = fma(V(k.beta2), c.load(v_in), V(k.keep2) * d * d);
     c.store(m, m_out);
     c.store(v, v_out);
     V divisor = v;

@@ -145,9 +145,17 @@ class Learner<Module, Optimizer>::Task final : public detail::LoopTask {
   }
   void load(const store::Record& record) override {
     const auto loader = data::LoaderState::from_str(detail::metadata(record, "train.loader"));
-    nn::load_state(learner_.module_, record.part("model."));
-    learner_.optimizer_.load_state(learner_.module_, record.part("optimizer."));
+    const store::Record model = record.part("model.");
+    (void)nn::check_state(learner_.module_, model);
+    const data::LoaderState before = train_.state();
     train_.restore(loader);
+    try {
+      learner_.optimizer_.load_state(learner_.module_, record.part("optimizer."));
+    } catch (...) {
+      train_.restore(before);
+      throw;
+    }
+    nn::load_state(learner_.module_, model);
   }
 
  private:

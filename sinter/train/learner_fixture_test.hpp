@@ -118,14 +118,16 @@ class TemporaryFolder {
 
 /// A learner of the small network on quadrants with its loaders.
 struct Trial {
-  Device device = Device::portable().autodiff();
+  Device device;
   data::DataLoader<data::ColumnDataset> train;
   data::DataLoader<data::ColumnDataset> valid;
   std::shared_ptr<Recorder> recorder = std::make_shared<Recorder>();
   Learner<Mlp, optim::AdamW> learner;
 
-  explicit Trial(LearnerConfig config, std::uint64_t weights = 7, int workers = 2)
-      : train(quadrants(90, 1),
+  explicit Trial(LearnerConfig config, std::uint64_t weights = 7, int workers = 2,
+                 const Device& on = Device::portable().autodiff())
+      : device(on),
+        train(quadrants(90, 1),
               {.batch_size = 8, .order = data::Order::shuffled, .seed = 5, .num_workers = workers}),
         valid(quadrants(40, 2), {.batch_size = 16}),
         learner(model(device, weights), optim::AdamW(), with(std::move(config), device)) {

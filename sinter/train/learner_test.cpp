@@ -329,6 +329,76 @@ TEST(Learner, bad_checkpoints_are_refused_and_nothing_is_loaded) {
   }
 }
 
+// A copy of `record` with one entry replaced.
+store::Record with_entry(const store::Record& record, const std::string& name, HostData data) {
+  store::Record out;
+  out.metadata() = record.metadata();
+  for (const store::Record::Entry& entry : record.entries()) {
+    out.add(entry.name, entry.name == name ? data : *entry.data);
+  }
+  return out;
+}
+
+TEST(Learner, a_bad_part_of_a_checkpoint_leaves_all_parts_alone) {
+  TemporaryFolder folder("parts");
+  Trial first({.epochs = 1, .checkpoints = folder.path("run")});
+  const std::string good = first.fit().last_checkpoint;
+  const store::Record whole = store::Record::load(good);
+  const std::string moment = "optimizer.second.weight.second";
+  ASSERT_TRUE(whole.contains(moment));
+  with_entry(whole, moment, HostData(Shape{3}, DType::f32)).save(folder.path("moment"));
+  with_entry(whole, "optimizer.second.bias.step", HostData(Shape{}, DType::f32))
+      .save(folder.path("steps"));
+  with_entry(whole, "model.second.bias", HostData(Shape{5}, DType::f32)).save(folder.path("model"));
+  store::Record loader = whole;
+  loader.metadata()["train.loader"] =
+      "seed 1 epoch 0 position 0 items 3 batch_size 1 draws 0 order 0 drop_last 0";
+  loader.save(folder.path("loader"));
+
+  for (const char* name : {"moment", "steps", "model", "loader"}) {
+    SCOPED_TRACE(name);
+    Trial setup({.epochs = 1});
+    setup.fit();
+    // The same module, optimizer and loader, and a checkpoint that doesn't fit them.
+    Learner<fixture::Mlp, optim::AdamW> again(
+        setup.learner.module(), optim::AdamW(),
+        {.device = setup.device, .epochs = 2, .resume = folder.path(name)});
+    again.add_metric<Accuracy>();
+    const std::vector<double> weights = weights_of(again.module());
+    const data::LoaderState position = setup.train.state();
+    EXPECT_THROW(again.fit(setup.train, setup.valid, fixture::Classify()), UserError);
+    EXPECT_EQ(weights_of(again.module()), weights);
+    EXPECT_EQ(again.optimizer().state(again.module()).size(), 0u);
+    EXPECT_TRUE(setup.train.state() == position);
+  }
+}
+
+TEST(Cases, THR_08_the_default_device_is_another) {
+  const DefaultDeviceScope elsewhere(Device::null());
+  TemporaryFolder folder("elsewhere");
+  Trial setup({.epochs = 2, .checkpoints = folder.path("run")});
+  const FitResult result = setup.fit();
+  EXPECT_EQ(setup.learner.module().first.weight.device(), setup.device);
+  const auto loss = result.history.values(Split::valid, "loss");
+  EXPECT_LT(loss.back(), loss.front()) << "the null device computes nothing";
+  Trial resumed({.epochs = 3, .resume = folder.path("run")});
+  EXPECT_EQ(resumed.fit().reason, StopReason::finished);
+}
+
+// A long run on every device; SINTER_TEST_FULL asks for it.
+TEST(Cases, TRN_10_soak_of_fifty_epochs) {
+  if (!os::environment("SINTER_TEST_FULL")) {
+    GTEST_SKIP() << "set SINTER_TEST_FULL to run it";
+  }
+  for (const Device& device : {Device::portable(), Device::reference()}) {
+    SCOPED_TRACE(device.name());
+    Trial setup({.epochs = 50}, 7, 2, device.autodiff());
+    const FitResult result = setup.fit();
+    EXPECT_EQ(result.history.epochs.size(), 50u);
+    EXPECT_GE(result.history.values(Split::valid, "accuracy").back(), 85);
+  }
+}
+
 TEST(Learner, empty_data_makes_empty_epochs) {
   const Device device = Device::portable().autodiff();
   data::DataLoader loader(fixture::quadrants(0, 1), {.batch_size = 4});

@@ -12,7 +12,8 @@ add_library(sinter::sinter ALIAS sinter)
 target_link_libraries(sinter INTERFACE ${libraries})
 if(EXISTS "${PROJECT_SOURCE_DIR}/sinter/sinter.hpp")
   target_sources(sinter PUBLIC FILE_SET HEADERS BASE_DIRS "${PROJECT_SOURCE_DIR}"
-    FILES "${PROJECT_SOURCE_DIR}/sinter/sinter.hpp" "${PROJECT_SOURCE_DIR}/sinter/fwd.hpp")
+    FILES "${PROJECT_SOURCE_DIR}/sinter/sinter.hpp" "${PROJECT_SOURCE_DIR}/sinter/train.hpp"
+      "${PROJECT_SOURCE_DIR}/sinter/fwd.hpp")
   set(umbrella_headers FILE_SET HEADERS DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
 endif()
 

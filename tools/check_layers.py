@@ -35,8 +35,8 @@ def check_file(path, text, uses):
         where = f"{path}:{line}:"
         if SYSTEM.match(header) and not path.startswith("sinter/base/os") and not path.endswith("_test.cpp"):
             yield f"{where} <{header}> belongs to the operating system; call it through sinter/base/os"
-        if header == "sinter/sinter.hpp" and folder != "apps":
-            yield f"{where} sinter/sinter.hpp is for users; include the headers that are needed"
+        if header in ("sinter/sinter.hpp", "sinter/train.hpp") and folder not in ("apps", None):
+            yield f"{where} {header} is for users; include the headers that are needed"
         target = folder_of(header)
         if target is None:
             if header.startswith("../") or header.startswith("./"):

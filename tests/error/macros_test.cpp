@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Sinter's header after headers that define macros of common names: it compiles, and the macros are
-// there afterwards.
+// Sinter's headers after headers that define macros of common names: they compile, and the macros
+// are there afterwards.
 #include <gtest/gtest.h>
 
 #define Bool int
@@ -17,7 +17,7 @@
 #define LOG(x) (x)
 #define ERROR 0
 
-#include <sinter/sinter.hpp>
+#include <sinter/train.hpp>
 
 namespace {
 

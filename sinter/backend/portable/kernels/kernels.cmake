@@ -16,8 +16,9 @@ function(sinter_portable_kernels target)
   set(common -O3 -fno-exceptions -fno-rtti -fno-math-errno -fno-trapping-math -ffp-contract=off
              -fno-stack-protector -Wall -Wextra -Wno-uninitialized -Wno-maybe-uninitialized)
   # Unrolled by hand: -O3 doubles their compile time and gains nothing.
-  set_source_files_properties("${SINTER_PORTABLE_KERNELS_DIR}/gemm_f32.cpp" "${SINTER_PORTABLE_KERNELS_DIR}/gemm_f64.cpp"
-    PROPERTIES COMPILE_OPTIONS -O2)
+  set(unrolled conv_gather.cpp gemm_f32.cpp gemm_f64.cpp)
+  list(TRANSFORM unrolled PREPEND "${SINTER_PORTABLE_KERNELS_DIR}/")
+  set_source_files_properties(${unrolled} PROPERTIES COMPILE_OPTIONS -O2)
   set(generic_flags -O3)
   set(baseline_flags -O3)
   set(avx2_flags -mavx2 -mfma -mf16c)

@@ -205,6 +205,43 @@ void check_gradient(Backend& b, const Op& op, std::vector<Value> inputs, int inp
   expect_numbers(got, expected, 1e-6);
 }
 
+// An index that is the same along a row names whole rows, which are copied as such.
+TEST(Index, expanded_indices_are_as_written_out) {
+  for (Backend* b : both_backends()) {
+    const Value x = ops::reshape(tensor(*b, {4 * 5 * 18}, counting(360)), {4, 5, 18});
+    const Value flipped = ops::flip(x, {2});
+    const Value slim = ops::slice(x, {0, 0, 3}, {4, 5, 9}, {1, 1, 1});
+    for (const int dim : {0, 1}) {
+      const Value few = dim == 0 ? tensor(*b, {3, 1, 1}, {2, 0, 2}, DType::i32)
+                                 : tensor(*b, {2, 3, 1}, {4, 0, 4, 1, 1, 3}, DType::i32);
+      for (const Shape& shape : {dim == 0 ? Shape{3, 5, 18} : Shape{2, 3, 18},
+                                 dim == 0 ? Shape{3, 2, 7} : Shape{2, 3, 7},
+                                 dim == 0 ? Shape{3, 5, 0} : Shape{2, 3, 0}}) {
+        const Value expanded = ops::expand(few, shape);
+        const Value written = ops::contiguous(expanded);
+        const std::int64_t count = num_elements(shape);
+        const Value values = ops::reshape(tensor(*b, {count}, counting(count)), shape);
+        for (const Value& from : {x, flipped, slim}) {
+          if (shape[2] > from.size(2)) {
+            continue;
+          }
+          expect_numbers(ops::gather(from, dim, expanded),
+                         numbers_of(ops::gather(from, dim, written)));
+          for (const IndexUpdate update : {IndexUpdate::assign, IndexUpdate::add, IndexUpdate::mul,
+                                           IndexUpdate::min, IndexUpdate::max}) {
+            const ops::Scatter op{dim, update};
+            expect_numbers(apply(op, {from, expanded, values}),
+                           numbers_of(apply(op, {from, written, values})));
+          }
+        }
+      }
+    }
+    EXPECT_THROW(
+        (void)ops::gather(x, 0, ops::expand(tensor(*b, {1, 1, 1}, {4}, DType::i64), {1, 5, 18})),
+        IndexError);
+  }
+}
+
 TEST(Cases, GRD_10_updates_with_duplicates) {
   for (Backend* b : both_backends()) {
     const Value x = tensor(*b, {2, 4}, {1, -2, 3, 4, 0, 6, -7, 8}, DType::f64);

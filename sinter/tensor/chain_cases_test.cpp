@@ -281,5 +281,55 @@ TEST(Cases, ATT_05_forty_thousand_keys) {
   });
 }
 
+TEST(Cases, OPT_17_gumbel_in_half_precision) {
+  on_each_device([] {
+    for (const DType dtype : {DType::f16, DType::bf16}) {
+      const auto u = F1::from({0, 1, 5.9604645e-8}, {}, dtype);
+      const std::vector<double> g = (-(-u.log()).log()).to_vector<double>();
+      EXPECT_EQ(g[0], -inf);
+      EXPECT_EQ(g[1], inf);
+      EXPECT_NEAR(g[2], -2.812, 0.02);
+      // Draws by Gumbel's trick: no NaN wins, and shares are those of the softmax.
+      const auto logits = F1::from({0, 2, -inf, 1}, {}, dtype).unsqueeze(0);
+      const auto drawn = logits.categorical(20000).to_vector<int>();
+      std::vector<double> share(4, 0);
+      for (const int c : drawn) {
+        ASSERT_TRUE(c >= 0 && c < 4);
+        share[static_cast<std::size_t>(c)] += 1.0 / 20000;
+      }
+      EXPECT_EQ(share[2], 0);
+      EXPECT_NEAR(share[0], 0.0900, 0.015);
+      EXPECT_NEAR(share[1], 0.6652, 0.015);
+      EXPECT_NEAR(share[3], 0.2447, 0.015);
+    }
+  });
+}
+
+TEST(Cases, CNV_12_nearest_takes_the_same_pixels) {
+  on_each_device([] {
+    const auto x = F1::arange(49).reshape<4>({1, 1, 7, 7});
+    const auto pick = [](std::int64_t from, std::int64_t to, bool exact) {
+      std::vector<std::int64_t> at;
+      for (std::int64_t i = 0; i < to; ++i) {
+        at.push_back(exact ? (2 * i + 1) * from / (2 * to) : i * from / to);
+      }
+      return at;
+    };
+    for (const std::int64_t size : {1, 2, 3, 4, 5, 6, 7, 10, 14}) {
+      for (const bool exact : {false, true}) {
+        std::vector<double> expected;
+        for (const std::int64_t r : pick(7, size, exact)) {
+          for (const std::int64_t c : pick(7, 3, exact)) {
+            expected.push_back(static_cast<double>(7 * r + c));
+          }
+        }
+        const InterpolateMode mode =
+            exact ? InterpolateMode::nearest_exact : InterpolateMode::nearest;
+        expect_values(functional::interpolate(x, {size, 3}, {.mode = mode}), expected);
+      }
+    }
+  });
+}
+
 }  // namespace
 }  // namespace sinter::testing

@@ -37,18 +37,18 @@ std::vector<std::int64_t> offsets_of(std::span<const std::int64_t> sizes,
 }
 
 // The indexed elements as [outer, count, inner]: element (o, k, i) lies in x at
-// outer[o] + index * step + inner[i], where the index is that of k, or one of its own.
+// outer[o] + index * step + inner[i], where the index is that of k, of (o, k), or one of its own.
 struct Plan {
   std::vector<std::int64_t> outer;
-  std::vector<std::int64_t> inner;
+  std::vector<std::int64_t> inner;  // empty where the elements lie side by side: inner[i] == i
+  std::int64_t inners = 1;
   std::int64_t count = 0;
   std::int64_t step = 1;
-  bool own_index = false;    // an index for every (o, k, i)
-  bool dense_inner = false;  // inner[i] == i
+  bool own_index = false;        // an index for every (o, k, i)
+  std::int64_t index_outer = 0;  // else: index[o * index_outer + k]
   const std::int64_t* index = nullptr;
 
   std::int64_t outers() const { return static_cast<std::int64_t>(outer.size()); }
-  std::int64_t inners() const { return static_cast<std::int64_t>(inner.size()); }
 };
 
 // `shape` is that of the indexed elements, `strides` are x's.
@@ -59,23 +59,50 @@ Plan make_plan(const Shape& shape, const Dims& strides, int dim, const IndexList
   const std::span steps(strides.begin(), static_cast<std::size_t>(strides.rank()));
   const auto d = static_cast<std::size_t>(dim);
   plan.outer = offsets_of(sizes.first(d), steps.first(d));
-  plan.inner = offsets_of(sizes.subspan(d + 1), steps.subspan(d + 1));
+  bool dense = true;
+  for (std::size_t i = sizes.size() - 1; i > d; --i) {
+    dense = dense && (sizes[i] == 1 || steps[i] == plan.inners);
+    plan.inners *= sizes[i];
+  }
+  if (!dense) {
+    plan.inner = offsets_of(sizes.subspan(d + 1), steps.subspan(d + 1));
+  }
   plan.count = shape[dim];
   plan.step = strides[dim];
   plan.own_index = own_index;
   plan.index = index.data();
-  plan.dense_inner = true;
-  for (std::int64_t i = 0; i < plan.inners(); ++i) {
-    plan.dense_inner = plan.dense_inner && plan.inner[static_cast<std::size_t>(i)] == i;
-  }
   return plan;
+}
+
+// Calls `use(plan)` with the plan of a gather or scatter. An index that is the same along all dims
+// after `dim`, as an expanded one is, names whole rows.
+template <class F>
+void with_plan(std::string_view op, const Value& index, const Shape& x, const Dims& strides,
+               int dim, F&& use) {
+  Layout layout = host(index).layout();
+  const Shape shape = layout.shape;
+  bool rows = dim + 1 < shape.rank();
+  for (int d = dim + 1; d < shape.rank(); ++d) {
+    rows = rows && (shape[d] == 1 || layout.strides[d] == 0);
+    layout.shape[d] = shape[d] == 0 ? 0 : 1;
+  }
+  if (rows) {
+    const IndexList list(op, view_of(index, layout), dim, x[dim]);
+    Plan plan = make_plan(shape, strides, dim, list, false);
+    plan.index_outer = plan.count;
+    if (plan.inner.empty()) {
+      return use(plan);
+    }
+  }
+  const IndexList list(op, index, dim, x[dim]);
+  use(make_plan(shape, strides, dim, list, true));
 }
 
 // Calls `body(o, first i, last i)` for all of [outer) x [inner), over all threads.
 template <class F>
 void over_lines(const Plan& plan, F&& body) {
   const std::int64_t outers = plan.outers();
-  const std::int64_t inners = plan.inners();
+  const std::int64_t inners = plan.inners;
   const std::int64_t count = plan.count;
   if (outers >= inners) {
     const std::int64_t grain = parallel_grain / (count * inners + 1) + 1;
@@ -94,14 +121,38 @@ void over_lines(const Plan& plan, F&& body) {
   }
 }
 
+// Rows one after another, shared among threads by their number.
+template <class T>
+void read_rows(const Plan& plan, const T* x, T* out) {
+  const std::int64_t inners = plan.inners;
+  const std::size_t bytes = static_cast<std::size_t>(inners) * sizeof(T);
+  parallel_for(plan.outers() * plan.count, parallel_grain / (inners + 1) + 1,
+               [&](std::int64_t begin, std::int64_t end) {
+                 std::int64_t o = begin / plan.count;
+                 std::int64_t k = begin % plan.count;
+                 for (std::int64_t row = begin; row < end; ++row) {
+                   const std::int64_t at = plan.index[o * plan.index_outer + k] * plan.step;
+                   std::memcpy(out + row * inners, x + plan.outer[static_cast<std::size_t>(o)] + at,
+                               bytes);
+                   if (++k == plan.count) {
+                     k = 0;
+                     ++o;
+                   }
+                 }
+               });
+}
+
 template <class T>
 void read_by(const Plan& plan, const T* x, T* out) {
-  const std::int64_t inners = plan.inners();
-  const std::int64_t* inner = plan.inner.data();
+  const std::int64_t inners = plan.inners;
+  const std::int64_t* inner = plan.inner.empty() ? nullptr : plan.inner.data();
+  if (inners > 1 && !plan.own_index && !inner) {
+    return read_rows(plan, x, out);
+  }
   over_lines(plan, [&](std::int64_t o, std::int64_t first, std::int64_t last) {
     const T* from = x + plan.outer[static_cast<std::size_t>(o)];
     if (inners == 1) {
-      const std::int64_t* index = plan.index + (plan.own_index ? o * plan.count : 0);
+      const std::int64_t* index = plan.index + (plan.own_index ? plan.count : plan.index_outer) * o;
       for (std::int64_t k = 0; k < plan.count; ++k) {
         out[o * plan.count + k] = from[index[k] * plan.step];
       }
@@ -112,13 +163,10 @@ void read_by(const Plan& plan, const T* x, T* out) {
       T* to = out + row;
       if (plan.own_index) {
         for (std::int64_t i = first; i < last; ++i) {
-          to[i] = from[plan.index[row + i] * plan.step + inner[i]];
+          to[i] = from[plan.index[row + i] * plan.step + (inner ? inner[i] : i)];
         }
-      } else if (plan.dense_inner) {
-        std::memcpy(to + first, from + plan.index[k] * plan.step + first,
-                    static_cast<std::size_t>(last - first) * sizeof(T));
       } else {
-        const T* line = from + plan.index[k] * plan.step;
+        const T* line = from + plan.index[o * plan.index_outer + k] * plan.step;
         for (std::int64_t i = first; i < last; ++i) {
           to[i] = line[inner[i]];
         }
@@ -147,14 +195,38 @@ T updated(T old, T value) {
   }
 }
 
+// A run of elements that lie side by side.
+template <IndexUpdate update, class T>
+void update_run(T* to, const T* from, std::int64_t n) {
+  if constexpr (update == IndexUpdate::assign) {
+    std::memcpy(to, from, static_cast<std::size_t>(n) * sizeof(T));
+    return;
+  }
+  constexpr std::int64_t step = 16;  // a fixed number, which the compiler turns into vectors
+  std::int64_t i = 0;
+  for (; i + step <= n; i += step) {
+    T old[step];
+    T values[step];
+    std::memcpy(old, to + i, sizeof old);
+    std::memcpy(values, from + i, sizeof values);
+    for (std::int64_t j = 0; j < step; ++j) {
+      old[j] = updated<update>(old[j], values[j]);
+    }
+    std::memcpy(to + i, old, sizeof old);
+  }
+  for (; i < n; ++i) {
+    to[i] = updated<update>(to[i], from[i]);
+  }
+}
+
 template <IndexUpdate update, class T>
 void write_by(const Plan& plan, const T* values, T* out) {
-  const std::int64_t inners = plan.inners();
-  const std::int64_t* inner = plan.inner.data();
+  const std::int64_t inners = plan.inners;
+  const std::int64_t* inner = plan.inner.empty() ? nullptr : plan.inner.data();
   over_lines(plan, [&](std::int64_t o, std::int64_t first, std::int64_t last) {
     T* to = out + plan.outer[static_cast<std::size_t>(o)];
     if (inners == 1) {
-      const std::int64_t* index = plan.index + (plan.own_index ? o * plan.count : 0);
+      const std::int64_t* index = plan.index + (plan.own_index ? plan.count : plan.index_outer) * o;
       for (std::int64_t k = 0; k < plan.count; ++k) {
         T& element = to[index[k] * plan.step];
         element = updated<update>(element, values[o * plan.count + k]);
@@ -166,15 +238,13 @@ void write_by(const Plan& plan, const T* values, T* out) {
       const T* from = values + row;
       if (plan.own_index) {
         for (std::int64_t i = first; i < last; ++i) {
-          T& element = to[plan.index[row + i] * plan.step + inner[i]];
+          T& element = to[plan.index[row + i] * plan.step + (inner ? inner[i] : i)];
           element = updated<update>(element, from[i]);
         }
       } else {
         // x is dense here, and so are its rows.
-        T* line = to + plan.index[k] * plan.step;
-        for (std::int64_t i = first; i < last; ++i) {
-          line[i] = updated<update>(line[i], from[i]);
-        }
+        T* line = to + plan.index[o * plan.index_outer + k] * plan.step;
+        update_run<update>(line + first, from + first, last - first);
       }
     }
   });
@@ -248,9 +318,9 @@ void run_select(Backend& backend, const OpCall& call, Outputs& outputs) {
 void run_gather(Backend& backend, const OpCall& call, Outputs& outputs) {
   const Value& x = call.inputs[0];
   const int dim = normalize_dim(call.as<ops::Gather>().dim, x.rank(), "gather");
-  const IndexList index("gather", call.inputs[1], dim, x.size(dim));
   Value out = allocate(backend, call.outputs[0]);
-  read(make_plan(out.shape(), host(x).strides(), dim, index, true), x, out);
+  with_plan(call.def->name, call.inputs[1], x.shape(), host(x).strides(), dim,
+            [&](const Plan& plan) { read(plan, x, out); });
   outputs.push_back(std::move(out));
 }
 void run_embedding(Backend& backend, const OpCall& call, Outputs& outputs) {
@@ -300,13 +370,9 @@ struct NdPlan {
       rows[i] = position;
     }
     plan.outer = {0};
-    plan.inner.resize(static_cast<std::size_t>(tail));
-    for (std::int64_t i = 0; i < tail; ++i) {
-      plan.inner[static_cast<std::size_t>(i)] = i;
-    }
+    plan.inners = tail;
     plan.count = static_cast<std::int64_t>(rows.size());
     plan.step = tail;
-    plan.dense_inner = true;
     plan.index = rows.data();
   }
 };
@@ -333,10 +399,10 @@ void run_scatter(Backend&, const OpCall& call, Outputs& outputs) {
   const auto& op = call.as<ops::Scatter>();
   const Shape& shape = call.inputs[0].shape();
   const int dim = normalize_dim(op.dim, shape.rank(), "scatter");
-  const IndexList index("scatter", call.inputs[1], dim, shape[dim]);
-  const Shape& target = call.inputs[1].shape();
-  run_update(call, outputs, op.update, target,
-             make_plan(target, contiguous_strides(shape), dim, index, true));
+  with_plan(call.def->name, call.inputs[1], shape, contiguous_strides(shape), dim,
+            [&](const Plan& plan) {
+              run_update(call, outputs, op.update, call.inputs[1].shape(), plan);
+            });
 }
 void run_select_assign(Backend&, const OpCall& call, Outputs& outputs) {
   const auto& op = call.as<ops::SelectAssign>();

@@ -357,7 +357,7 @@ TEST(Learner, a_bad_part_of_a_checkpoint_leaves_all_parts_alone) {
 
   for (const char* name : {"moment", "steps", "model", "loader"}) {
     SCOPED_TRACE(name);
-    Trial setup({.epochs = 1});
+    Trial setup({.epochs = 1}, 1234);  // other weights
     setup.fit();
     // The same module, optimizer and loader, and a checkpoint that doesn't fit them.
     Learner<fixture::Mlp, optim::AdamW> again(

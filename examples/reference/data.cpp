@@ -3,6 +3,7 @@
 #include "expect.hpp"
 
 #include <filesystem>
+#include <fstream>
 #include <sinter/data/collate.hpp>
 #include <sinter/data/rows.hpp>
 #include <sinter/data/sampler.hpp>
@@ -87,6 +88,20 @@ static void images_and_text() {
   EXPECT(is(data::parse_idx(std::as_bytes(std::span(idx)), "example"), {5, 6}));
 }
 
+static void files(const std::string& folder) {
+  std::ofstream(folder + "/numbers.csv") << "x;y\n1;2\n";
+  const data::CsvTable table = data::read_csv(folder + "/numbers.csv", {.separator = ';'});
+  EXPECT(is(table.numbers(), {1, 2}));
+  const char idx[] = {0, 0, 8, 1, 0, 0, 0, 2, 5, 6};
+  std::ofstream(folder + "/bytes.idx", std::ios::binary).write(idx, sizeof idx);
+  EXPECT(is(data::read_idx(folder + "/bytes.idx"), {5, 6}));
+  try {
+    (void)data::fashion_mnist(data::Split::test, folder);
+    EXPECT(false);
+  } catch (const IoError&) {  // none of its files are there
+  }
+}
+
 static void records(const std::string& folder) {
   store::Record record;
   record.add("a", counting({2, 2}));
@@ -136,6 +151,7 @@ int main() {
   rows_and_orders();
   loaders();
   images_and_text();
+  files(folder);
   records(folder);
   std::filesystem::remove_all(folder);
   return wrong == 0 ? 0 : 1;

@@ -2,6 +2,7 @@
 // sinter/nn: every layer, loss and function on modules, with what it gives.
 #include "expect.hpp"
 
+#include <sinter/nn/config_json.hpp>
 #include <sinter/sinter.hpp>
 
 using namespace sinter;
@@ -186,7 +187,21 @@ static void modules() {
   EXPECT(net.scale.tensor().item() == 3 && net.scale.is_buffer());
 }
 
+static void configs_and_visits() {
+  const std::string text = nn::config_to_json(nn::LinearConfig{.in = 3, .out = 4});
+  EXPECT(nn::config_from_json<nn::LinearConfig>(text).out == 4);
+  const Net net = make_net(Device());
+  std::string names;
+  nn::visit(net, "net", [&](const std::string& path, const auto&) { names += path + ' '; });
+  EXPECT(names.find("net.hidden.weight ") != std::string::npos);
+  nn::Param<2> param({.shape = {2, 2}, .initializer = nn::Initializer::ones()});
+  EXPECT(!param.initialized() && holds(param.tensor(), {1, 1, 1, 1}) && param.initialized());
+  param.set(F2::zeros({2, 2}));
+  EXPECT(param.tensor().sum().item() == 0 && param.shape() == Shape{2, 2} && param.id() != 0);
+}
+
 int main() {
+  configs_and_visits();
   linear_and_plain_layers();
   convolutions_and_pools();
   norms();

@@ -38,6 +38,10 @@ TEST_P(CnvCases, CNV_02_transposed_with_output_padding) {
   expect(ops::conv_transpose(x, w, {}, strided({2})), {1, 10, 2, 20, 3, 30});
   expect(ops::conv_transpose(x, w, {}, strided({2}), {1}), {1, 10, 2, 20, 3, 30, 0});
   expect(ops::conv_transpose(x, w, vector({5}), strided({1})), {6, 17, 28, 35});
+  // Output padding of a stride or more, but less than the dilation.
+  ops::Conv dilated = strided({1});
+  dilated.dilation = {3};
+  expect(ops::conv_transpose(x, w, {}, dilated, {2}), {1, 2, 3, 10, 20, 30, 0, 0});
   EXPECT_THROW(ops::conv_transpose(x, w, {}, strided({2}), {2}), ArgumentError);
 }
 
@@ -198,6 +202,12 @@ TEST_P(CnvCases, max_pool_widths) {
 TEST_P(CnvCases, CNV_21_ceil_mode) {
   const Value x = counting({1, 1, 5}, 1);
   expect(ops::avg_pool(x, {.kernel = {2}, .ceil_mode = true}), {1.5, 3.5, 5});
+  // The only window hangs over the end.
+  const Value three = tensor({1, 1, 3}, {1, 5, 3});
+  expect(ops::max_pool(three, {.kernel = {4}, .ceil_mode = true}), {5});
+  expect(ops::avg_pool(three, {.kernel = {4}, .ceil_mode = true}), {3});
+  EXPECT_THROW((void)ops::avg_pool(three, {.kernel = {4}, .stride = {1}, .ceil_mode = true}),
+               ShapeError);
   expect(ops::avg_pool(x, {.kernel = {2}}), {1.5, 3.5});
   // PyTorch: padding counts or not.
   const ops::PoolWindow padded{.kernel = {2}, .padding_before = {1}};

@@ -24,6 +24,8 @@ TEST_P(LossCases, RED_10_logsumexp) {
   expect(ops::logsumexp(vector({-1000, -1000})), {-999.306853}, 1e-7);
   expect(ops::logsumexp(vector({-inf, -inf})), {-inf});
   expect(ops::logsumexp(vector({inf, 1})), {inf});
+  expect(ops::logsumexp(filled({2, 0}, 0), {1}), {-inf, -inf});
+  EXPECT_EQ(ops::logsumexp(filled({0, 2}, 0), {1}).shape(), (Shape{0}));
   EXPECT_EQ(ops::logsumexp(filled({2, 3, 4}, 0), {1}, true).shape(), (Shape{2, 1, 4}));
   EXPECT_EQ(ops::logsumexp(filled({2, 3, 4}, 0), {0, 2}).shape(), (Shape{3}));
 }

@@ -4,6 +4,7 @@
 
 #include "sinter/ops/arithmetic.hpp"
 #include "sinter/ops/create.hpp"
+#include "sinter/ops/derived/activations.hpp"
 #include "sinter/ops/op.hpp"
 #include "sinter/ops/reduce.hpp"
 #include "sinter/ops/view.hpp"
@@ -39,12 +40,7 @@ Value arange(Backend& backend, Scalar start, Scalar step, std::int64_t count, DT
   return apply(op, std::span<const Value>(), 0, SourceLoc::current(), &backend)[0];
 }
 
-Value clamp(const Value& x, double low, double high) {
-  Clamp op;
-  op.low = low;
-  op.high = high;
-  return apply(op, {x});
-}
+Value clamp(const Value& x, double low, double high) { return clamped(x, low, high); }
 Value cast(const Value& x, DType dtype) { return x.dtype() == dtype ? x : apply(Cast{dtype}, {x}); }
 Value contiguous(const Value& x) { return apply(Contiguous{}, {x}); }
 

@@ -498,8 +498,10 @@ void run_reduce(Backend& backend, const OpCall& call, Outputs& outputs) {
   }
   Axes kept;
   Axes folded;
-  lay_out(plan, x, reduced, kept, folded);
-  choose_vector(plan, kept, folded);
+  if (plan.reduced_count > 0) {
+    lay_out(plan, x, reduced, kept, folded);
+    choose_vector(plan, kept, folded);
+  }
   switch (plan.carried) {
     case Carried::f32:
       run<float>(plan);

@@ -117,6 +117,17 @@ TEST(Cases, RED_04_no_elements) {
   EXPECT_EQ(reduce(ops::sum, ops::full(portable(), {0, 2}, 1, DType::f32), {1}).shape(), Shape{0});
 }
 
+TEST(PortableReduce, NoElementsStayNoneInEveryLayout) {
+  const HostData none(Shape{65, 2, 0}, DType::f64);
+  const std::vector<double> ones(130, 1);
+  const HostData want(Shape{65, 2}, std::span<const double>(ones));
+  const Value x = portable().from_data(none);
+  for (const Dims& flipped : {Dims{0}, Dims{1}, Dims{0, 1}}) {
+    SCOPED_TRACE(flipped.str());
+    EXPECT_EQ(reduce(ops::prod, ops::flip(x, flipped), {2}), want);
+  }
+}
+
 TEST(Cases, RED_06_mean) {
   const Value x = ops::full(portable(), {1000}, 1000, DType::f16);
   EXPECT_EQ(reduce(ops::mean, x, {}).at(0), 1000);

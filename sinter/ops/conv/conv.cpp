@@ -9,6 +9,7 @@
 
 #include "sinter/base/error.hpp"
 #include "sinter/ops/functions.hpp"
+#include "sinter/ops/join/join.hpp"
 
 namespace sinter::ops {
 namespace {
@@ -319,6 +320,7 @@ Value conv_transpose(const Value& x, const Value& weight, const Value& bias,
   const ConvWindow full = window.resolved(spatial, name);
   const Dims extra = fill_in(output_padding, spatial, 0, 0, "output_padding", name);
   Shape size;
+  Dims zeros;
   for (int i = 0; i < spatial; ++i) {
     if (extra[i] > 0 && extra[i] >= std::max(full.stride[i], full.dilation[i])) {
       throw ArgumentError(
@@ -338,10 +340,15 @@ Value conv_transpose(const Value& x, const Value& weight, const Value& bias,
       throw ShapeError(fmt::format("{}: paddings {} and {} leave nothing of spatial dim {}", name,
                                    full.padding_before[i], full.padding_after[i], i));
     }
+    // Beyond a stride, more windows fit in the output than there are inputs.
+    zeros.push_back(extra[i] / full.stride[i]);
   }
   ConvInputGrad op = with_window<ConvInputGrad>(full);
   op.size = size;
-  const Value y = apply(op, {x, weight}, where);
+  const bool whole = std::all_of(zeros.begin(), zeros.end(), [](auto n) { return n == 0; });
+  const Value fitting =
+      whole ? x : pad(x, Dims::filled(spatial, 0), zeros, PadMode::constant, 0, where);
+  const Value y = apply(op, {fitting, weight}, where);
   if (!bias) {
     return y;
   }

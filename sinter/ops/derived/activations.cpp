@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+
 #include "sinter/base/error.hpp"
 #include "sinter/ops/activation.hpp"
 #include "sinter/ops/arithmetic.hpp"
@@ -19,9 +21,32 @@ Value give(const Op& op, Value x, SourceLoc where) {
   return std::move(apply(op, std::span<const Value>(&x, 1), 1, where)[0]);
 }
 
+// Bounds may lie beyond the dtype, as infinity does: there they must not become integers.
+Value clamped_integers(Value x, double low, double high, SourceLoc where) {
+  const bool is_signed = !is_unsigned(x.dtype());
+  const auto bits = 8 * static_cast<int>(size_of(x.dtype())) - (is_signed ? 1 : 0);
+  const double past = std::ldexp(1, bits);
+  const bool low_acts = low > (is_signed ? -past : 0);
+  const bool high_acts = high < past;
+  if (low_acts && high_acts) {
+    Clamp op;
+    op.low = low;
+    op.high = high;
+    return give(op, std::move(x), where);
+  }
+  if (high_acts) {
+    return minimum(x, scalar_like(x, high), where);
+  }
+  return low_acts ? maximum(x, scalar_like(x, low), where) : x;
+}
+
 }  // namespace
 
 Value clamped(Value x, double low, double high, SourceLoc where) {
+  low = low > high ? high : low;
+  if (is_integer(x.dtype())) {
+    return clamped_integers(std::move(x), low, high, where);
+  }
   Clamp op;
   op.low = low;
   op.high = high;

@@ -161,16 +161,17 @@ Shape PoolWindow::output_shape(const Shape& shape, std::string_view op) const {
     const std::int64_t size = shape[shape.rank() - kernel.rank() + i];
     const std::int64_t padded = size + padding_before[i] + padding_after[i];
     const std::int64_t extent = (kernel[i] - 1) * dilation[i] + 1;
-    if (extent > padded || size < 1) {
+    // Rounding up, a window may hang over the end by less than a stride.
+    const std::int64_t over = ceil_mode ? stride[i] - 1 : 0;
+    if (extent > padded + over || size < 1) {
       throw ShapeError(
           fmt::format("{}: a window that covers {} elements does not fit a dim of size {} "
                       "(with padding) in {}",
                       op, extent, padded, shape.str()));
     }
-    std::int64_t out = (padded - extent) / stride[i] + 1;
-    if (ceil_mode && (padded - extent) % stride[i] != 0 &&
-        out * stride[i] < size + padding_before[i]) {
-      ++out;
+    std::int64_t out = (padded - extent + over) / stride[i] + 1;
+    if (ceil_mode && (out - 1) * stride[i] >= size + padding_before[i]) {
+      --out;  // the last window would see padding alone
     }
     sizes.push_back(out);
   }

@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+
 #include "sinter/base/error.hpp"
 #include "sinter/ops/functions.hpp"
 
@@ -126,6 +128,10 @@ void LogSumExp::infer(const OpCall& call, Specs& outputs) {
 void LogSumExp::decompose(const OpCall& call, Outputs& outputs) {
   const auto& op = call.as<LogSumExp>();
   const Value& x = call.inputs[0];
+  if (x.num_elements() == 0) {  // the logarithm of a sum of nothing
+    outputs.push_back(full(x.backend(), call.outputs[0].shape, -INFINITY, x.dtype()));
+    return;
+  }
   const Value top = shift_of(x, op.dims);
   const Value y = add(log(sum(exp(sub(x, top)), op.dims, true)), top);
   outputs.push_back(reshape(y, call.outputs[0].shape));

@@ -18,8 +18,7 @@ constexpr std::size_t max_parts = 64;
 void require_set(std::span<const Value> parts, std::string_view op) {
   for (const Value& part : parts) {
     if (!part) {
-      throw ArgumentError(
-          fmt::format("{}: a part is an empty tensor; it was moved from or never set", op));
+      sinter::detail::raise_unset(op);
     }
   }
 }

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""What Sinter costs to compile: the rows build_20_lines, header_parse and worst_tu, in seconds on one core.
+"""What Sinter costs to compile: the rows build_20_lines, header_parse and worst_tu, in processor seconds on one core.
 
 build_time.py --only ROW --build FOLDER [--peers FOLDER] prints one JSON object; FOLDER is a configured build of the
 library. Compiler caches are off while it measures.
@@ -9,13 +9,13 @@ import argparse
 import json
 import os
 import pathlib
+import resource
 import shlex
 import shutil
 import statistics
 import subprocess
 import sys
 import tempfile
-import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 
@@ -77,14 +77,18 @@ def run(command, **options):
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env=ENVIRONMENT, **options)
 
 
-def seconds(command, rounds=3, before=lambda: None, **options):
-    """The times of several runs on one core."""
+def children_seconds():
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
+
+
+def seconds(command, rounds=3, **options):
+    """Several runs on one core: processor seconds, which other work on the machine changes little."""
     times = []
     for _ in range(rounds):
-        before()
-        begin = time.perf_counter()
+        begin = children_seconds()
         run(one_core(command), **options)
-        times.append(time.perf_counter() - begin)
+        times.append(children_seconds() - begin)
     return times
 
 

@@ -13,7 +13,8 @@ namespace sinter::backend::portable {
 namespace {
 
 constexpr std::size_t max_inputs = 8;
-// Above this size a result is written past the cache: it would not stay there anyway.
+// From this size on a new result is written past the cache: it would not stay there anyway. One
+// that overwrites an input is in the cache by then, and faster to store there.
 constexpr std::int64_t stream_bytes = std::int64_t{32} << 20;
 
 // A formula on blocks: a SIMD kernel, or the scalar function that every op brings along.
@@ -90,16 +91,32 @@ bool all_plain(const OpCall& call, const Formula& formula) {
   return call.def->elementwise->bool_result || call.outputs[0].dtype == dtype;
 }
 
+// The result is new, too large for the cache, and can be stored a line at a time.
+bool past_cache(const OpCall& call, const HostTensor& out) {
+  const std::int64_t bytes =
+      num_elements(out.shape()) * static_cast<std::int64_t>(sinter::size_of(out.dtype()));
+  if (bytes < stream_bytes || reinterpret_cast<std::uintptr_t>(out.data()) % 64 != 0) {
+    return false;
+  }
+  for (const Value& input : call.inputs) {
+    if (host(input).data() == out.data()) {
+      return false;
+    }
+  }
+  return true;
+}
+
 // One result computed block by block.
 class BlockRun {
  public:
-  BlockRun(const OpCall& call, const Formula& formula, const HostTensor& out)
+  BlockRun(const OpCall& call, const Formula& formula, const HostTensor& out, bool stream)
       : formula_(formula),
         count_(call.inputs.size()),
         out_(out.data()),
         out_dtype_(out.dtype()),
         in_place_(call.def->elementwise->bool_result ||
-                  out.dtype() == dtype_of_carried(formula.carried)) {
+                  out.dtype() == dtype_of_carried(formula.carried)),
+        stream_(stream) {
     for (std::size_t k = 0; k < count_; ++k) {
       const Value* input = &call.inputs[k];
       if (transposed(*input)) {
@@ -109,9 +126,6 @@ class BlockRun {
       }
       std::construct_at(&operands_[k], *input, call.outputs[0].shape, formula.carried);
     }
-    const std::int64_t bytes =
-        num_elements(out.shape()) * static_cast<std::int64_t>(size_of(out.dtype()));
-    stream_ = bytes >= stream_bytes && reinterpret_cast<std::uintptr_t>(out_) % 64 == 0;
   }
 
   void operator()(std::int64_t begin, std::int64_t end) const {
@@ -148,15 +162,15 @@ class BlockRun {
   std::byte* out_;
   DType out_dtype_;
   bool in_place_;  // the formula writes the result's own dtype
-  bool stream_ = false;
+  bool stream_;    // past the cache
   Value laid_out_[max_inputs];
   Operand operands_[max_inputs];
 };
 
 // Apart from the short path, whose stack frame stays small.
 [[gnu::noinline]] void run_blocks(const OpCall& call, const Formula& formula, const HostTensor& out,
-                                  std::int64_t n) {
-  const BlockRun run(call, formula, out);
+                                  std::int64_t n, bool stream) {
+  const BlockRun run(call, formula, out, stream);
   parallel_for(n, parallel_grain, run);
 }
 
@@ -186,11 +200,11 @@ void run_elementwise(Backend& backend, const OpCall& call, Outputs& outputs) {
   Value result = result_for(backend, call);
   const HostTensor& out = host(result);
   const std::int64_t n = num_elements(out.shape());
-  const bool large = n * static_cast<std::int64_t>(sinter::size_of(out.dtype())) >= stream_bytes;
-  if (!large && all_plain(call, formula)) {
+  const bool stream = past_cache(call, out);
+  if (!stream && all_plain(call, formula)) {
     run_plain(call, formula, out, n);
   } else if (n > 0) {
-    run_blocks(call, formula, out, n);
+    run_blocks(call, formula, out, n, stream);
   }
   outputs.push_back(std::move(result));
 }

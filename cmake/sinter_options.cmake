@@ -6,6 +6,7 @@ option(SINTER_BUILD_TESTS "Build the tests" ${PROJECT_IS_TOP_LEVEL})
 option(SINTER_BUILD_APPS "Build the sinter command" ${PROJECT_IS_TOP_LEVEL})
 option(SINTER_BUILD_BENCHES "Build the benchmarks" OFF)
 option(SINTER_BUILD_EXAMPLES "Build the examples" ${SINTER_BUILD_TESTS})
+option(SINTER_PCH "Precompile the headers that most sources share" ${PROJECT_IS_TOP_LEVEL})
 set(SINTER_SANITIZE "" CACHE STRING "Sanitizers for the whole build, e.g. address,undefined")
 set(SINTER_FOLDERS base types graph ops kernel backend decorators tensor nn optim data store train dist apps
     CACHE STRING "The folders of sinter/ to build, in the order data flows")
@@ -35,6 +36,11 @@ if(SINTER_SANITIZE)
 endif()
 
 find_program(SINTER_CCACHE ccache)
-if(SINTER_CCACHE AND NOT DEFINED CMAKE_CXX_COMPILER_LAUNCHER)
+if(SINTER_CCACHE AND (NOT DEFINED CMAKE_CXX_COMPILER_LAUNCHER OR CMAKE_CXX_COMPILER_LAUNCHER MATCHES "ccache$"))
   set(CMAKE_CXX_COMPILER_LAUNCHER "${SINTER_CCACHE}")
+  if(SINTER_PCH)
+    # What ccache asks for before it caches precompiled headers; relative paths let build folders share them.
+    set(CMAKE_CXX_COMPILER_LAUNCHER "${CMAKE_COMMAND}" -E env CCACHE_SLOPPINESS=pch_defines,time_macros
+      "CCACHE_BASEDIR=${CMAKE_BINARY_DIR}" "${SINTER_CCACHE}")
+  endif()
 endif()

@@ -146,7 +146,14 @@ struct Head {
 
 Head read_head(Source& source, std::string_view origin) {
   std::byte magic[4] = {};
-  if (source.read(magic) != 4 || magic[0] != std::byte{0} || magic[1] != std::byte{0}) {
+  const std::size_t bytes = source.read(magic);
+  if (bytes < 4) {
+    throw FormatError(
+        fmt::format("{}: expected an IDX file, which starts with two zero bytes, a "
+                    "type and a rank; got {} bytes in all",
+                    origin, bytes));
+  }
+  if (magic[0] != std::byte{0} || magic[1] != std::byte{0}) {
     throw FormatError(
         fmt::format("{}: expected an IDX file, which starts with two zero bytes, a "
                     "type and a rank; got {:02x} {:02x} {:02x} {:02x}",

@@ -68,8 +68,8 @@ TEST(Idx, reads_gzip) {
 }
 
 TEST(Idx, hostile_heads) {
-  expect_fault("", "starts with two zero bytes");
-  expect_fault("\0\0\x08"s, "starts with two zero bytes");
+  expect_fault("", "got 0 bytes in all");
+  expect_fault("\0\0\x08"s, "got 3 bytes in all");
   expect_fault("\0\1\x08\1\0\0\0\1x"s, "got 00 01 08 01");
   expect_fault("\0\0\x0a\1\0\0\0\1x"s, "got 0x0a");
   expect_fault("\0\0\x08\0"s, "expected 1 to 8 dimensions, got 0");

@@ -79,6 +79,12 @@ Shape broadcast(const Shape& a, const Shape& b, std::string_view op) {
 }
 
 int normalize_dim(std::int64_t dim, int rank, std::string_view op) {
+  if (rank == 0) {
+    throw IndexError(
+        fmt::format("{}: dim {} is out of range: a tensor of rank 0 has no dims; "
+                    "unsqueeze it first",
+                    op, dim));
+  }
   if (dim < -rank || dim >= rank) {
     throw IndexError(fmt::format("{}: dim {} is out of range for a tensor of rank {}; use {} to {}",
                                  op, dim, rank, -rank, rank - 1));

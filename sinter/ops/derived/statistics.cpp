@@ -93,7 +93,7 @@ Value variance(const Value& x, const Dims& dims, double correction, bool keep_di
 }
 Value standard_deviation(const Value& x, const Dims& dims, double correction, bool keep_dim,
                          SourceLoc where) {
-  return sqrt(variance(x, dims, correction, keep_dim, where));
+  return safe_root(variance(x, dims, correction, keep_dim, where));
 }
 
 Value covariance(const Value& x, int dim, double correction, SourceLoc where) {

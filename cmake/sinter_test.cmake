@@ -8,8 +8,9 @@ add_custom_target(sinter_tests COMMENT "All test programs")
 # sinter_test(<name> [PROGRAM <target>] LABEL <label> SOURCES <files…> [DEPENDS <folders…>] [PACKAGES <targets…>]
 #             [SHARDS <n>] [TIMEOUT <seconds>])
 # LABEL is unit, conformance, golden, error or integration. SHARDS splits a long program over parallel processes.
-# With SINTER_TEST_NAMES=Thread (the tsan preset) only files with a test that has "Thread" in its suite's or own name
-# are built, and only such tests run; a folder in SINTER_TEST_FOLDERS keeps all of its tests.
+# With SINTER_TEST_NAMES=Thread (the tsan preset) only files with a test that has "Thread" or "thread" in its suite's or
+# own name are built, and only such tests run; a list means any of its words. A folder or label in SINTER_TEST_FOLDERS
+# keeps all of its tests.
 function(sinter_test name)
   cmake_parse_arguments(ARG "" "PROGRAM;LABEL;SHARDS;TIMEOUT" "SOURCES;DEPENDS;PACKAGES" ${ARGN})
   if(NOT ARG_PROGRAM)
@@ -27,8 +28,11 @@ function(sinter_test name)
     if(NOT ARG_SOURCES)
       return()
     endif()
-    string(TOLOWER "${SINTER_TEST_NAMES}" lower)
-    set(filter "--gtest_filter=*${SINTER_TEST_NAMES}*:*${lower}*")
+    string(TOLOWER "${SINTER_TEST_NAMES}" words)
+    list(APPEND words ${SINTER_TEST_NAMES})
+    list(TRANSFORM words REPLACE "(.+)" "*\\1*")
+    list(JOIN words ":" filter)
+    string(PREPEND filter "--gtest_filter=")
   endif()
 
   if(SINTER_SANITIZE)
@@ -42,7 +46,7 @@ function(sinter_test name)
   add_executable(${ARG_PROGRAM} ${ARG_SOURCES})
   add_dependencies(sinter_tests ${ARG_PROGRAM})
   # Tests are compiled once and run once: optimising them costs more than it gives.
-  target_compile_options(${ARG_PROGRAM} PRIVATE -Wall -Wextra $<$<CONFIG:Release>:-O1>)
+  target_compile_options(${ARG_PROGRAM} PRIVATE -Wall -Wextra $<$<CONFIG:Release>:-O1> ${SINTER_SANITIZE_LESS})
   sinter_precompile_set(set "${ARG_DEPENDS}")
   if(ARG_LABEL STREQUAL "error")
     # These test what comes before a header.
@@ -71,14 +75,14 @@ endfunction()
 
 # Keeps the files with a test of the wanted name, and with them the files that hold no test at all.
 function(sinter_select_tests result)
-  string(SUBSTRING "${SINTER_TEST_NAMES}" 0 1 initial)
-  string(TOLOWER "${initial}" lower)
-  string(SUBSTRING "${SINTER_TEST_NAMES}" 1 -1 rest)
+  string(TOLOWER "${SINTER_TEST_NAMES}" words)
+  list(APPEND words ${SINTER_TEST_NAMES})
+  list(JOIN words "|" words)
   set(selected "")
   set(helpers "")
   foreach(source ${ARGN})
     file(STRINGS "${source}" any REGEX "TEST(_[FP])?\\(" LIMIT_COUNT 1)
-    file(STRINGS "${source}" wanted REGEX "TEST(_[FP])?\\(.*[${initial}${lower}]${rest}" LIMIT_COUNT 1)
+    file(STRINGS "${source}" wanted REGEX "TEST(_[FP])?\\(.*(${words})" LIMIT_COUNT 1)
     if(wanted)
       list(APPEND selected "${source}")
     elseif(NOT any)

@@ -29,6 +29,8 @@ class Probe {
  private:
   struct Memory;
 
+  double bytes_of_slice(Traffic traffic);
+
   int threads_;
   std::unique_ptr<Memory> memory_;  // Made at first use.
 };

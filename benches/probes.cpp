@@ -4,14 +4,15 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <cstdlib>
 #include <cstring>
 #include <memory>
+#include <new>
 #include <thread>
 #include <vector>
 
 #include "sinter/base/os/clock.hpp"
 #include "sinter/base/os/cpu.hpp"
+#include "sinter/base/os/memory.hpp"
 #include "sinter/base/os/process.hpp"
 
 #if defined(__x86_64__)
@@ -179,13 +180,18 @@ Isa isa_of_machine() {
   return Isa::plain;
 }
 
-struct FreeAligned {
-  void operator()(float* memory) const { std::free(memory); }
+struct Unmap {
+  void operator()(float* memory) const { os::unmap_pages(memory, buffer_floats * sizeof(float)); }
 };
-using Buffer = std::unique_ptr<float, FreeAligned>;
+using Buffer = std::unique_ptr<float, Unmap>;
 
 Buffer make_buffer() {
-  Buffer buffer(static_cast<float*>(std::aligned_alloc(64, buffer_floats * sizeof(float))));
+  const std::size_t bytes = buffer_floats * sizeof(float);
+  Buffer buffer(static_cast<float*>(os::map_pages(bytes, std::size_t{2} << 20)));
+  if (!buffer) {
+    throw std::bad_alloc();
+  }
+  os::advise_huge(buffer.get(), bytes);  // As the pool of the rows' tensors has them.
   for (std::size_t i = 0; i < buffer_floats; ++i) {
     buffer.get()[i] = static_cast<float>(i % 1021) * 0.001f;
   }

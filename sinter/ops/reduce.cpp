@@ -19,9 +19,9 @@ Value with_kept_dims(const Value& reduced, const Shape& shape, const ReduceDims&
   return reshape(reduced, kept);
 }
 
-std::int64_t count_reduced(const Shape& shape, const ReduceDims& op) {
+std::int64_t count_reduced(const Shape& shape, const ReduceDims& op, std::string_view name) {
   std::int64_t count = 1;
-  for (const std::int64_t dim : normalize_dims(op.dims, shape.rank(), "reduce")) {
+  for (const std::int64_t dim : normalize_dims(op.dims, shape.rank(), name)) {
     count *= shape[static_cast<int>(dim)];
   }
   return count;
@@ -29,11 +29,12 @@ std::int64_t count_reduced(const Shape& shape, const ReduceDims& op) {
 
 void require_elements(const OpCall& call, const ReduceDims& op) {
   const Shape& shape = call.inputs[0].shape();
-  if (count_reduced(shape, op) == 0) {
+  const std::string_view name = call.def->name;
+  if (count_reduced(shape, op, name) == 0) {
+    const std::string where = op.dims.empty() ? "" : fmt::format(" along dims {}", op.dims.str());
     throw ShapeError(
-        fmt::format("{}: shape {} has no elements along dims {} and so no {}; check for "
-                    "an empty tensor first",
-                    call.def->name, shape.str(), op.dims.str(), call.def->name));
+        fmt::format("{}: shape {} has no elements{} and so no {}; check for an empty tensor first",
+                    name, shape.str(), where, name));
   }
 }
 
@@ -86,7 +87,7 @@ void Prod::backward(GradCall& call) {
 void Mean::backward(GradCall& call) {
   const Shape& shape = call.input_shape(0);
   const Value g = with_kept_dims(call.grad(), shape, call.op<Mean>());
-  const auto count = static_cast<double>(count_reduced(shape, call.op<Mean>()));
+  const auto count = static_cast<double>(count_reduced(shape, call.op<Mean>(), info.name));
   call.set(0, expand(mul(g, scalar_like(g, 1.0 / count)), shape));
 }
 

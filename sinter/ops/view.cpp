@@ -12,30 +12,36 @@ namespace {
 
 // Replaces the one -1 in `asked` by what makes the element counts agree.
 Shape resolve_shape(const Shape& from, const Shape& asked) {
-  const auto reject = [&] {
-    throw ShapeError(fmt::format("reshape: {} has {} elements, which shape {} can't hold",
-                                 from.str(), num_elements(from), asked.str()));
+  const std::int64_t count = num_elements(from);
+  const auto reject = [&](std::string_view why) {
+    throw ShapeError(
+        fmt::format("reshape: {} of {} elements to {}: {}", from.str(), count, asked.str(), why));
   };
+  constexpr std::string_view other_count = "the shape can't hold that number of elements";
   Shape out = asked;
-  std::int64_t known = 1;
   int open = -1;
   for (int i = 0; i < out.rank(); ++i) {
-    if (out[i] == -1 && open < 0) {
+    if (out[i] == -1) {
+      if (open >= 0) {
+        reject("at most one -1 may stand for a size");
+      }
       open = i;
+      out[i] = 1;
     } else if (out[i] < 0) {
-      reject();
-    } else {
-      known *= out[i];
+      reject("a size must be 0 or more, or -1 to be worked out");
     }
   }
-  const std::int64_t count = num_elements(from);
+  const std::int64_t known = num_elements(out);
   if (open >= 0) {
+    if (known == 0 && count == 0) {
+      reject("-1 is ambiguous with 0 elements; give that size");
+    }
     if (known == 0 || count % known != 0) {
-      reject();
+      reject(other_count);
     }
     out[open] = count / known;
-  } else if (num_elements(out) != count) {
-    reject();
+  } else if (known != count) {
+    reject(other_count);
   }
   return out;
 }

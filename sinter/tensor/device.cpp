@@ -47,13 +47,10 @@ Device leaf(const backend::BackendInfo& info) {
   return intern(std::string(info.name), [&] { return info.create(0); });
 }
 
-// "decorator(rest)" gives rest; anything else an empty view.
-std::string_view inside(std::string_view name, std::string_view decorator) {
-  if (name.size() > decorator.size() + 2 && name.starts_with(decorator) && name.ends_with(')') &&
-      name[decorator.size()] == '(') {
-    return name.substr(decorator.size() + 1, name.size() - decorator.size() - 2);
-  }
-  return {};
+[[noreturn]] void raise_bad_name(std::string_view name, const std::string& what) {
+  throw DeviceError(fmt::format(
+      "device `{}`: {}; a decorated device is written autodiff(<device>) or validate(<device>)",
+      name, what));
 }
 
 }  // namespace
@@ -93,14 +90,25 @@ Device Device::best() {
 }
 
 Device Device::by_name(std::string_view name) {
-  if (const std::string_view rest = inside(name, "autodiff"); !rest.empty()) {
+  const std::size_t open = name.find('(');
+  if (open == std::string_view::npos) {
+    if (name.ends_with(')')) {
+      raise_bad_name(name, "a `)` without its `(`");
+    }
+    return leaf(backend::find(name == "cpu" ? "portable" : name));
+  }
+  if (!name.ends_with(')')) {
+    raise_bad_name(name, "the closing `)` is missing");
+  }
+  const std::string_view decorator = name.substr(0, open);
+  const std::string_view rest = name.substr(open + 1, name.size() - open - 2);
+  if (decorator == "autodiff") {
     return by_name(rest).autodiff();
   }
-  if (const std::string_view rest = inside(name, "validate"); !rest.empty()) {
+  if (decorator == "validate") {
     return by_name(rest).validate();
   }
-  const std::string_view known = name == "cpu" ? "portable" : name;
-  return leaf(backend::find(known));
+  raise_bad_name(name, fmt::format("no decorator is called `{}`", decorator));
 }
 
 std::vector<Device> Device::enumerate() {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Where a formula has no slope, or a tensor no dims: what must come instead.
+// Where a formula has no slope, a tensor no dims or a request no answer: what must come instead.
 #include <cmath>
+#include <initializer_list>
+#include <string_view>
 
 #include "sinter/tensor/cases_test.hpp"
 
@@ -23,6 +25,66 @@ TEST(Edges, ATensorWithoutDimsSaysSo) {
     EXPECT_NE(std::string_view(error.what()).find("no dims"), std::string_view::npos)
         << error.what();
   }
+}
+
+TEST(Edges, ANaNIsPrintedWithoutItsSign) {
+  on_each_device([] {
+    const std::string text = Tensor<1>::from({-nan, nan, 1.5}).str();
+    EXPECT_EQ(text.find("-nan"), std::string::npos) << text;
+    EXPECT_NE(text.find("nan, "), std::string::npos) << text;
+    EXPECT_EQ(Tensor<1>::from({-nan, 1e9}).str().find("-nan"), std::string::npos);
+  });
+}
+
+// All of `parts` stand in `text`.
+void expect_says(const std::string& text, std::initializer_list<std::string_view> parts) {
+  for (const std::string_view part : parts) {
+    EXPECT_NE(text.find(part), std::string::npos) << "no \"" << part << "\" in: " << text;
+  }
+}
+
+TEST(Edges, ADeviceNameThatIsNotWellFormedSaysWhy) {
+  const auto error = [](std::string_view name) {
+    return error_of<DeviceError>([&] { (void)Device::by_name(name); });
+  };
+  expect_says(error("autodiff(portable"), {"`autodiff(portable`", "`)` is missing",
+                                           "autodiff(<device>)", "validate(<device>)"});
+  expect_says(error("autodiff(validate(portable)"), {"`validate(portable`", "`)` is missing"});
+  expect_says(error("portable)"), {"without its `(`", "autodiff(<device>)"});
+  expect_says(error("lazy(portable)"), {"no decorator is called `lazy`", "validate(<device>)"});
+  expect_says(error("autodiff()"), {"no device is called ``"});
+  EXPECT_EQ(Device::by_name("autodiff(validate(cpu))"), Device::portable().validate().autodiff());
+}
+
+TEST(Edges, AReshapeThatCannotBeSaysWhy) {
+  on_each_device([] {
+    const auto error = [](const Tensor<2>& x, const Shape& shape) {
+      return error_of<ShapeError>([&] { (void)x.reshape(shape); });
+    };
+    const auto x = Tensor<2>::zeros({2, 3}), none_there = Tensor<2>::zeros({0, 3});
+    expect_says(error(x, {-1, -1}), {"reshape: ", "[2, 3]", "[-1, -1]", "at most one -1"});
+    expect_says(error(none_there, {0, -1}), {"-1 is ambiguous with 0 elements"});
+    expect_says(error(x, {0, -1}), {"can't hold"});
+    expect_says(error(x, {4, -1}), {"6 elements", "[4, -1]", "can't hold"});
+    expect_says(error(x, {2, 2}), {"can't hold"});
+    expect_says(error(x, {-2, 3}), {"a size must be 0 or more"});
+    constexpr std::int64_t huge = std::int64_t{1} << 40;
+    EXPECT_EQ(none_there.reshape<3>({huge, huge, 0}).num_elements(), 0);
+    EXPECT_THROW((void)x.reshape<3>({huge, huge, -1}), ShapeError);
+    EXPECT_EQ(none_there.reshape({3, -1}).shape(), (Shape{3, 0}));
+  });
+}
+
+TEST(Edges, AMaximumThatCannotBeNamesItself) {
+  on_each_device([] {
+    const auto x = Tensor<2>::zeros({2, 3}), empty = Tensor<2>::zeros({0, 3});
+    expect_says(error_of<IndexError>([&] { (void)x.max(2); }), {"max: dim 2"});
+    expect_says(error_of<IndexError>([&] { (void)x.min(-3); }), {"min: dim -3"});
+    const std::string all_dims = error_of<ShapeError>([&] { (void)empty.max(); });
+    expect_says(all_dims, {"max: shape [0, 3] has no elements and so no max"});
+    expect_says(error_of<ShapeError>([&] { (void)empty.min(0); }), {"along dims [0]", "no min"});
+    EXPECT_EQ(empty.max(1).shape(), (Shape{0}));
+  });
 }
 
 }  // namespace

@@ -94,8 +94,12 @@ class Printer {
     if (!is_floating(data_.dtype())) {
       return fmt::format("{}", data_.int_at(i));
     }
-    return format_.scientific ? fmt::format("{:.{}e}", data_.at(i), format_.precision)
-                              : fmt::format("{:.{}f}", data_.at(i), format_.precision);
+    const double x = data_.at(i);
+    if (std::isnan(x)) {
+      return "nan";  // its sign, which fmt would write, means nothing
+    }
+    return format_.scientific ? fmt::format("{:.{}e}", x, format_.precision)
+                              : fmt::format("{:.{}f}", x, format_.precision);
   }
 
   void append(std::string& out, int dim, std::int64_t base, int indent) {

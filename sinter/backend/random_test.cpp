@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "sinter/backend/families_test.hpp"
+#include "sinter/backend/host/random.hpp"
 #include "sinter/base/thread_pool.hpp"
 #include "sinter/ops/random/philox.hpp"
 
@@ -103,6 +104,20 @@ TEST(Cases, DTY_13_ranges) {
         [&] { ops::random(*b, {1}, Distribution::randint(3, 3), DType::i32, {1, 0}); });
     error_of<DTypeError>(
         [&] { ops::random(*b, {1}, Distribution::uniform(), DType::i32, {1, 0}); });
+  }
+}
+
+// The largest random bits are the ones that rounding could bring up to the end.
+TEST(Random, no_bits_round_up_to_the_end_of_a_uniform_range) {
+  for (const DType dtype : {DType::f32, DType::f64, DType::f16, DType::bf16}) {
+    for (const auto& [low, high] :
+         std::vector<std::pair<double, double>>{{0, 1}, {1, 2}, {-1, 0}, {1000, 1000.5}}) {
+      const UniformRange range(Distribution::uniform(low, high), dtype);
+      const double largest = dtype == DType::f64 ? range.at(~std::uint64_t{0})
+                                                 : static_cast<double>(range.at(~std::uint32_t{0}));
+      const Value rounded = tensor(*both_backends()[0], {1}, {largest}, dtype);
+      EXPECT_LT(numbers_of(rounded)[0], high) << name_of(dtype) << " " << low;
+    }
   }
 }
 

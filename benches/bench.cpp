@@ -391,6 +391,7 @@ Result Bench::measure(const Row& row) {
     return impl_->measure(row);
   }
   impl_->peers.end();
+  impl_->probe.release();  // A child's peak counts what this process holds when it forks.
   const double begin = os::monotonic_seconds();
   const double before = machine_cpu_seconds();
   Result result = row.whole(impl_->options);

@@ -229,6 +229,8 @@ struct Probe::Memory {
 Probe::Probe(int threads) : threads_(threads) {}
 Probe::~Probe() = default;
 
+void Probe::release() { memory_.reset(); }
+
 const char* Probe::isa() const {
   const char* names[] = {"plain", "avx2", "avx512"};
   return names[static_cast<int>(isa_of_machine())];

@@ -23,6 +23,9 @@ class Probe {
   /// Bytes read, read and written past the caches, or read and written in place, per second.
   double bytes(Traffic traffic);
 
+  /// Frees the probes' memory until it is used again.
+  void release();
+
   /// The instruction set that the arithmetic is measured on.
   const char* isa() const;
 

@@ -34,6 +34,9 @@ Backend& common_backend(const OpDef& def, std::span<const Value> inputs, Backend
 
 std::string located(const Error& error, const OpCall& call) {
   const std::string_view file = call.where.file_name();
+  if (file.empty()) {
+    return error.what();  // the caller gave no place
+  }
   return fmt::format("{} (called at {}:{})", error.what(), file.substr(file.rfind('/') + 1),
                      call.where.line());
 }

@@ -28,9 +28,9 @@ Value scalar_like(const Value& like, Scalar value) {
   return like.backend().scalar(value, like.dtype());
 }
 
-Value full(Backend& backend, const Shape& shape, Scalar value, DType dtype) {
+Value full(Backend& backend, const Shape& shape, Scalar value, DType dtype, SourceLoc where) {
   const Fill op{shape, value, dtype};
-  return apply(op, std::span<const Value>(), 0, SourceLoc::current(), &backend)[0];
+  return apply(op, std::span<const Value>(), 0, where, &backend)[0];
 }
 Value full_like(const Value& like, Scalar value) {
   return full(like.backend(), like.shape(), value, like.dtype());
@@ -41,62 +41,67 @@ Value arange(Backend& backend, Scalar start, Scalar step, std::int64_t count, DT
 }
 
 Value clamp(const Value& x, double low, double high) { return clamped(x, low, high); }
-Value cast(const Value& x, DType dtype) { return x.dtype() == dtype ? x : apply(Cast{dtype}, {x}); }
-Value contiguous(const Value& x) { return apply(Contiguous{}, {x}); }
-
-Value reshape(const Value& x, const Shape& shape) {
-  return x.shape() == shape ? x : apply(Reshape{shape}, {x});
+Value cast(const Value& x, DType dtype, SourceLoc where) {
+  return x.dtype() == dtype ? x : apply(Cast{dtype}, {x}, where);
 }
-Value permute(const Value& x, const Dims& dims) { return apply(Permute{dims}, {x}); }
-Value transpose(const Value& x, int a, int b) {
+Value contiguous(const Value& x, SourceLoc where) { return apply(Contiguous{}, {x}, where); }
+
+Value reshape(const Value& x, const Shape& shape, SourceLoc where) {
+  return x.shape() == shape ? x : apply(Reshape{shape}, {x}, where);
+}
+Value permute(const Value& x, const Dims& dims, SourceLoc where) {
+  return apply(Permute{dims}, {x}, where);
+}
+Value transpose(const Value& x, int a, int b, SourceLoc where) {
   Dims dims;
   for (int i = 0; i < x.rank(); ++i) {
     dims.push_back(i);
   }
   std::swap(dims[normalize_dim(a, x.rank(), "transpose")],
             dims[normalize_dim(b, x.rank(), "transpose")]);
-  return permute(x, dims);
+  return permute(x, dims, where);
 }
-Value expand(const Value& x, const Shape& shape) {
-  return x.shape() == shape ? x : apply(Expand{shape}, {x});
+Value expand(const Value& x, const Shape& shape, SourceLoc where) {
+  return x.shape() == shape ? x : apply(Expand{shape}, {x}, where);
 }
-Value unsqueeze(const Value& x, int dim) {
+Value unsqueeze(const Value& x, int dim, SourceLoc where) {
   Shape shape = x.shape();
   shape.insert(normalize_dim(dim, x.rank() + 1, "unsqueeze"), 1);
-  return apply(Reshape{shape}, {x});
+  return apply(Reshape{shape}, {x}, where);
 }
-Value squeeze(const Value& x, int dim) {
+Value squeeze(const Value& x, int dim, SourceLoc where) {
   Shape shape = x.shape();
   shape.erase(normalize_dim(dim, x.rank(), "squeeze"));
-  return apply(Reshape{shape}, {x});
+  return apply(Reshape{shape}, {x}, where);
 }
 
-Value slice(const Value& x, const Dims& starts, const Dims& lengths, const Dims& steps) {
-  return apply(Slice{starts, lengths, steps}, {x});
+Value slice(const Value& x, const Dims& starts, const Dims& lengths, const Dims& steps,
+            SourceLoc where) {
+  return apply(Slice{starts, lengths, steps}, {x}, where);
 }
 Value slice_assign(const Value& x, const Value& values, const Dims& starts, const Dims& lengths,
-                   const Dims& steps, bool accumulate) {
-  return apply(SliceAssign{starts, lengths, steps, accumulate}, {x, values});
+                   const Dims& steps, bool accumulate, SourceLoc where) {
+  return apply(SliceAssign{starts, lengths, steps, accumulate}, {x, values}, where);
 }
-Value narrow(const Value& x, int dim, std::int64_t start, std::int64_t length) {
+Value narrow(const Value& x, int dim, std::int64_t start, std::int64_t length, SourceLoc where) {
   Dims starts = Dims::filled(x.rank(), 0);
   Dims lengths = x.shape();
   const int d = normalize_dim(dim, x.rank(), "narrow");
   starts[d] = start;
   lengths[d] = length;
-  return slice(x, starts, lengths, Dims::filled(x.rank(), 1));
+  return slice(x, starts, lengths, Dims::filled(x.rank(), 1), where);
 }
-Value flip(const Value& x, const Dims& dims) {
+Value flip(const Value& x, const Dims& dims, SourceLoc where) {
   Dims starts = Dims::filled(x.rank(), 0);
   Dims steps = Dims::filled(x.rank(), 1);
   for (const std::int64_t dim : normalize_dims(dims, x.rank(), "flip")) {
     starts[static_cast<int>(dim)] = x.size(static_cast<int>(dim)) - 1;
     steps[static_cast<int>(dim)] = -1;
   }
-  return slice(x, starts, x.shape(), steps);
+  return slice(x, starts, x.shape(), steps, where);
 }
-Value unfold(const Value& x, int dim, std::int64_t size, std::int64_t step) {
-  return apply(Unfold{dim, size, step}, {x});
+Value unfold(const Value& x, int dim, std::int64_t size, std::int64_t step, SourceLoc where) {
+  return apply(Unfold{dim, size, step}, {x}, where);
 }
 
 Value matmul(const Value& a, const Value& b) { return call(OpCode::matmul, {a, b}); }

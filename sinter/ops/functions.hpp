@@ -42,29 +42,34 @@ Value call(OpCode code, std::initializer_list<Value> inputs,
 
 /// A rank-0 tensor of `like`'s dtype on its backend.
 Value scalar_like(const Value& like, Scalar value);
-Value full(Backend& backend, const Shape& shape, Scalar value, DType dtype);
+Value full(Backend& backend, const Shape& shape, Scalar value, DType dtype,
+           SourceLoc where = SourceLoc::current());
 Value full_like(const Value& like, Scalar value);
 inline Value zeros_like(const Value& like) { return full_like(like, 0); }
 Value arange(Backend& backend, Scalar start, Scalar step, std::int64_t count, DType dtype);
 
 Value clamp(const Value& x, double low, double high);
-Value cast(const Value& x, DType dtype);
-Value contiguous(const Value& x);
+Value cast(const Value& x, DType dtype, SourceLoc where = SourceLoc::current());
+Value contiguous(const Value& x, SourceLoc where = SourceLoc::current());
 
-Value reshape(const Value& x, const Shape& shape);
-Value permute(const Value& x, const Dims& dims);
+Value reshape(const Value& x, const Shape& shape, SourceLoc where = SourceLoc::current());
+Value permute(const Value& x, const Dims& dims, SourceLoc where = SourceLoc::current());
 /// Swaps two dims; the last two by default.
-Value transpose(const Value& x, int a = -2, int b = -1);
-Value expand(const Value& x, const Shape& shape);
-Value unsqueeze(const Value& x, int dim);
-Value squeeze(const Value& x, int dim);
+Value transpose(const Value& x, int a = -2, int b = -1, SourceLoc where = SourceLoc::current());
+Value expand(const Value& x, const Shape& shape, SourceLoc where = SourceLoc::current());
+Value unsqueeze(const Value& x, int dim, SourceLoc where = SourceLoc::current());
+Value squeeze(const Value& x, int dim, SourceLoc where = SourceLoc::current());
 /// `length` elements of `dim` from `start` on.
-Value narrow(const Value& x, int dim, std::int64_t start, std::int64_t length);
-Value slice(const Value& x, const Dims& starts, const Dims& lengths, const Dims& steps);
+Value narrow(const Value& x, int dim, std::int64_t start, std::int64_t length,
+             SourceLoc where = SourceLoc::current());
+Value slice(const Value& x, const Dims& starts, const Dims& lengths, const Dims& steps,
+            SourceLoc where = SourceLoc::current());
 Value slice_assign(const Value& x, const Value& values, const Dims& starts, const Dims& lengths,
-                   const Dims& steps, bool accumulate = false);
-Value unfold(const Value& x, int dim, std::int64_t size, std::int64_t step);
-Value flip(const Value& x, const Dims& dims);
+                   const Dims& steps, bool accumulate = false,
+                   SourceLoc where = SourceLoc::current());
+Value unfold(const Value& x, int dim, std::int64_t size, std::int64_t step,
+             SourceLoc where = SourceLoc::current());
+Value flip(const Value& x, const Dims& dims, SourceLoc where = SourceLoc::current());
 
 Value matmul(const Value& a, const Value& b);
 

@@ -20,17 +20,25 @@ class ShapeMethods {
   /// One size may be -1. `x.reshape({6, -1})` keeps the type's rank; `x.reshape<3>({2, 3, -1})`
   /// sets it.
   template <int E = D>
-  [[nodiscard]] Tensor<E, K> reshape(const Shape& shape) const {
-    return Tensor<E, K>(ops::reshape(self(), shape));
+  [[nodiscard]] Tensor<E, K> reshape(const Shape& shape,
+                                     SourceLoc where = SourceLoc::current()) const {
+    return Tensor<E, K>(ops::reshape(self(), shape, where));
   }
   /// Dim i of the result is dim `dims[i]` of this tensor.
-  [[nodiscard]] Self permute(const Dims& dims) const { return Self(ops::permute(self(), dims)); }
-  /// Swaps two dims, the last two by default.
-  [[nodiscard]] Self transpose(int a = -2, int b = -1) const {
-    return Self(ops::transpose(self(), a, b));
+  [[nodiscard]] Self permute(const Dims& dims, SourceLoc where = SourceLoc::current()) const {
+    return Self(ops::permute(self(), dims, where));
   }
-  [[nodiscard]] Self swap_dims(int a, int b) const { return transpose(a, b); }
-  [[nodiscard]] Self t() const { return transpose(); }
+  /// Swaps two dims, the last two by default.
+  [[nodiscard]] Self transpose(int a = -2, int b = -1,
+                               SourceLoc where = SourceLoc::current()) const {
+    return Self(ops::transpose(self(), a, b, where));
+  }
+  [[nodiscard]] Self swap_dims(int a, int b, SourceLoc where = SourceLoc::current()) const {
+    return transpose(a, b, where);
+  }
+  [[nodiscard]] Self t(SourceLoc where = SourceLoc::current()) const {
+    return transpose(-2, -1, where);
+  }
   /// Dim `from` becomes dim `to`; the others keep their order.
   [[nodiscard]] Self movedim(int from, int to) const {
     return Self(ops::movedim(self(), {from}, {to}));
@@ -41,11 +49,14 @@ class ShapeMethods {
   /// Dims of size 1 repeated without copying; -1 keeps a size. `x.expand<3>({4, 2, 3})` adds a dim
   /// in front.
   template <int E = D>
-  [[nodiscard]] Tensor<E, K> expand(const Shape& shape) const {
-    return Tensor<E, K>(ops::expand(self(), shape));
+  [[nodiscard]] Tensor<E, K> expand(const Shape& shape,
+                                    SourceLoc where = SourceLoc::current()) const {
+    return Tensor<E, K>(ops::expand(self(), shape, where));
   }
   /// A dim of size 1 at place `dim` of the result.
-  [[nodiscard]] Plus<1> unsqueeze(int dim) const { return Plus<1>(ops::unsqueeze(self(), dim)); }
+  [[nodiscard]] Plus<1> unsqueeze(int dim, SourceLoc where = SourceLoc::current()) const {
+    return Plus<1>(ops::unsqueeze(self(), dim, where));
+  }
   /// Dims of size 1 at these places of the result: [3, 4] at {-1, -1} gives [3, 4, 1, 1].
   template <int E = dynamic_rank>
   [[nodiscard]] Tensor<E, K> unsqueeze_dims(const Dims& dims) const {
@@ -66,17 +77,23 @@ class ShapeMethods {
     return Tensor<E, K>(ops::flatten(self(), first, last));
   }
   /// Elements of these dims in reverse.
-  [[nodiscard]] Self flip(const Dims& dims) const { return Self(ops::flip(self(), dims)); }
+  [[nodiscard]] Self flip(const Dims& dims, SourceLoc where = SourceLoc::current()) const {
+    return Self(ops::flip(self(), dims, where));
+  }
   /// `length` elements of `dim` from `start` on; IndexError where they are not all there.
-  [[nodiscard]] Self narrow(int dim, std::int64_t start, std::int64_t length) const {
-    return Self(ops::narrow(self(), dim, start, length));
+  [[nodiscard]] Self narrow(int dim, std::int64_t start, std::int64_t length,
+                            SourceLoc where = SourceLoc::current()) const {
+    return Self(ops::narrow(self(), dim, start, length, where));
   }
   /// Dense and row-major; a copy only where it is not.
-  [[nodiscard]] Self contiguous() const { return Self(ops::contiguous(self())); }
+  [[nodiscard]] Self contiguous(SourceLoc where = SourceLoc::current()) const {
+    return Self(ops::contiguous(self(), where));
+  }
   /// Windows of `size` elements each `step` along `dim`, as a new last dim: [6] by size 3 gives [4,
   /// 3].
-  [[nodiscard]] Plus<1> unfold(int dim, std::int64_t size, std::int64_t step = 1) const {
-    return Plus<1>(ops::unfold(self(), dim, size, step));
+  [[nodiscard]] Plus<1> unfold(int dim, std::int64_t size, std::int64_t step = 1,
+                               SourceLoc where = SourceLoc::current()) const {
+    return Plus<1>(ops::unfold(self(), dim, size, step, where));
   }
 
   /// Elements moved `shift` places up `dim`; those pushed out come back in front.

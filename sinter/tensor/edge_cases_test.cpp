@@ -87,5 +87,61 @@ TEST(Edges, AMaximumThatCannotBeNamesItself) {
   });
 }
 
+TEST(Edges, AnErrorOfAViewTellsTheCallersPlace) {
+  on_each_device([] {
+    const auto x = Tensor<2>::zeros({2, 3});
+    const auto expect_here = [](auto body) {
+      const std::string text = error_of<Error>(body);
+      EXPECT_NE(text.find("(called at edge_cases_test.cpp:"), std::string::npos) << text;
+    };
+    expect_here([&] { (void)x.reshape({5, 5}); });
+    expect_here([&] { (void)x.permute({0, 0}); });
+    expect_here([&] { (void)x.expand({5, 5}); });
+    expect_here([&] { (void)x.narrow(0, 1, 5); });
+    expect_here([&] { (void)x.unfold(1, 9); });
+    const auto expect_nowhere = [](auto body) {
+      const std::string text = error_of<Error>(body);
+      EXPECT_EQ(text.find("called at"), std::string::npos) << text;
+    };
+    expect_nowhere([&] { (void)x.slice_assign(Tensor<2>::zeros({4, 4}), range(0, 1)); });
+    expect_nowhere([&] { (void)Tensor<2>::zeros({-1, 2}); });
+  });
+}
+
+TEST(Edges, ANumberThatTheDTypeCannotHoldIsAnError) {
+  on_each_device([] {
+    using I1 = Tensor<1, Int>;
+    const auto rejects = [](auto body, std::initializer_list<std::string_view> parts) {
+      expect_says(error_of<DTypeError>(body), parts);
+    };
+    rejects([] { (void)I1::full({2}, 300, {}, DType::i8); }, {"full: ", "i8 can't hold 300"});
+    rejects([] { (void)I1::full({2}, -1, {}, DType::u8); }, {"u8 can't hold -1"});
+    rejects([] { (void)I1::full({2}, nan, {}, DType::i32); }, {"i32 can't hold nan"});
+    rejects([] { (void)I1::full({2}, -inf, {}, DType::i64); }, {"i64 can't hold -inf"});
+    rejects([] { (void)I1::full({2}, 0x1p63); }, {"i64 can't hold"});
+    rejects([] { (void)I1::full({2}, -1.0, {}, DType::u64); }, {"u64 can't hold -1"});
+    rejects([] { (void)I1::full({2}, 1.5); }, {"1.5 has a fraction"});
+    rejects([] { (void)I1::from({1, 128}, {}, DType::i8); }, {"Tensor::from: ", "128"});
+    rejects([] { (void)I1::arange(0, 129, 1, {}, DType::i8); }, {"arange: ", "128"});
+    const auto x = I1::from({1, 100}, {}, DType::i8);
+    rejects([&] { (void)(x + 300); }, {"add: ", "i8 can't hold 300"});
+    rejects([&] { (void)(300 - x); }, {"sub: "});
+    rejects([&] { (void)(x < 300); }, {"less: "});
+    rejects([&] { (void)x.full_like(-129); }, {"full_like: ", "-129"});
+    rejects([&] { (void)x.slice_fill(128, all); }, {"slice_fill: "});
+    rejects([&] { (void)x.mask_fill(x > 5, 1e9); }, {"mask_fill: "});
+
+    expect_values(I1::from({-128, 127}, {}, DType::i8) + 0, {-128, 127});
+    expect_values(I1::arange(-128, 128, 255, {}, DType::i8), {-128, 127});
+    expect_values(I1::arange(1, -1, -1, {}, DType::u8), {1, 0});
+    EXPECT_EQ(I1::full({1}, 255.0, {}, DType::u8).str().substr(0, 5), "[255]");
+    constexpr std::uint64_t top = std::numeric_limits<std::uint64_t>::max();
+    EXPECT_EQ(I1::full({1}, top, {}, DType::u64).to_vector<std::uint64_t>()[0], top);
+    EXPECT_EQ(I1::from({0x1p63}, {}, DType::u64).to_vector<std::uint64_t>()[0], 1ull << 63);
+    expect_values(Tensor<1, Bool>::full({1}, 2), {1});
+    EXPECT_TRUE(std::isnan(Tensor<1>::full({1}, nan).item()));
+  });
+}
+
 }  // namespace
 }  // namespace sinter::testing

@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+#include <type_traits>
 #include <vector>
 
 #include "sinter/backend/host/host_backend.hpp"
@@ -29,15 +31,63 @@ const Value& set(const Value& value, std::string_view op) {
   return value;
 }
 
-// A number takes the dtype of the tensor it meets; one that would lose its fraction is an error.
-Value number_beside(const Value& like, Scalar scalar, std::string_view op) {
-  if (!is_floating(like.dtype()) && scalar.kind == Kind::floating &&
-      scalar.floating != static_cast<double>(scalar.as_int64())) {
-    throw DTypeError(
-        fmt::format("{}: {} has a fraction and the tensor is {}; cast the tensor to a "
-                    "floating dtype first",
-                    op, scalar.floating, name_of(like.dtype())));
+// Whether an integer dtype `T` or bool holds `number` exactly. Bool takes any whole number, as its
+// truth. A Scalar keeps the bits of large unsigned integers, so that u64 takes all 64 of them.
+template <class T>
+bool holds(Scalar number) {
+  if (number.kind == Kind::floating) {
+    constexpr double end = std::is_same_v<T, std::uint64_t> ? 0x1p64 : 0x1p63;
+    const double x = number.floating;
+    if (!(x >= -0x1p63 && x < end && x == std::trunc(x))) {
+      return false;
+    }
+    if constexpr (std::is_same_v<T, std::uint64_t>) {
+      return x >= 0;
+    }
   }
+  if constexpr (std::is_same_v<T, bool> || sizeof(T) == 8) {
+    return true;
+  } else {
+    const std::int64_t x = number.as_int64();
+    return x == static_cast<T>(x);
+  }
+}
+
+[[noreturn]] void raise_unheld(Scalar number, DType dtype, std::string_view op) {
+  const std::string text = number.kind == Kind::floating ? fmt::format("{}", number.floating)
+                                                         : fmt::format("{}", number.integer);
+  if (number.kind == Kind::floating && std::isfinite(number.floating) &&
+      number.floating != std::trunc(number.floating)) {
+    throw DTypeError(
+        fmt::format("{}: {} has a fraction and the dtype is {}; use a floating dtype, or cast the "
+                    "tensor to one first",
+                    op, text, name_of(dtype)));
+  }
+  throw DTypeError(
+      fmt::format("{}: {} can't hold {}; use a dtype that does, or cast the tensor to one first",
+                  op, name_of(dtype), text));
+}
+
+// DTypeError for a number that `dtype` can't hold. Floating dtypes round.
+void check_held(Scalar number, DType dtype, std::string_view op) {
+  if (is_floating(dtype)) {
+    return;
+  }
+  const bool held = visit_dtype(dtype, [&]<class T>() {
+    if constexpr (std::is_integral_v<T>) {
+      return holds<T>(number);
+    } else {
+      return true;
+    }
+  });
+  if (!held) {
+    raise_unheld(number, dtype, op);
+  }
+}
+
+// A number takes the dtype of the tensor it meets, which must be able to hold it.
+Value number_beside(const Value& like, Scalar scalar, std::string_view op) {
+  check_held(scalar, like.dtype(), op);
   return like.backend().scalar(scalar, like.dtype());
 }
 
@@ -54,8 +104,7 @@ void check_exponent(const Value& x, const Value& exponent) {
 
 // Runs an op that may reuse the memory of its first input.
 template <class Op>
-Value overwrite(const Op& op, Value x, std::initializer_list<Value> others,
-                SourceLoc where = SourceLoc::current()) {
+Value overwrite(const Op& op, Value x, std::initializer_list<Value> others, SourceLoc where) {
   SmallVector<Value, 4> inputs;
   inputs.push_back(std::move(x));
   for (const Value& other : others) {
@@ -134,17 +183,25 @@ Value from_data(const HostData& data, const Device& device) {
   return device.backend().from_data(data);
 }
 Value full(const Shape& shape, Scalar value, DType dtype, const Device& device) {
-  return ops::full(device.backend(), shape, value, dtype);
+  check_held(value, dtype, "full");
+  return ops::full(device.backend(), shape, value, dtype, SourceLoc{});
 }
 Value random(const Shape& shape, const Distribution& distribution, DType dtype,
              const Device& device) {
   return ops::random(device.backend(), shape, distribution, dtype);
 }
 Value full_like(const Value& like, Scalar value) {
-  return ops::full_like(set(like, "full_like"), value);
+  check_held(value, set(like, "full_like").dtype(), "full_like");
+  return ops::full_like(like, value);
 }
 Value arange(Scalar start, Scalar end, Scalar step, DType dtype, const Device& device) {
-  return ops::arange_to(device.backend(), start, end, step, dtype);
+  Value x = ops::arange_to(device.backend(), start, end, step, dtype);
+  const std::int64_t count = x.num_elements();
+  if (count > 0 && start.kind != Kind::floating && step.kind != Kind::floating) {
+    check_held(start, dtype, "arange");
+    check_held(start.integer + (count - 1) * step.integer, dtype, "arange");
+  }
+  return x;
 }
 Value linspace(double start, double end, std::int64_t count, DType dtype, const Device& device) {
   return ops::linspace(device.backend(), start, end, count, dtype);
@@ -212,13 +269,12 @@ Value from_numbers(const NumberList& list, DType dtype, const Device& device) {
     const Scalar number = list.numbers[i];
     if (is_floating(dtype)) {
       data.as<double>()[i] = number.as_double();
-    } else if (number.kind == Kind::floating &&
-               number.floating != static_cast<double>(number.as_int64())) {
-      throw DTypeError(
-          fmt::format("Tensor::from: {} has a fraction and the dtype is {}; use a floating tensor",
-                      number.floating, name_of(dtype)));
     } else {
-      data.as<std::int64_t>()[i] = number.as_int64();
+      check_held(number, dtype, "Tensor::from");
+      const bool large = number.kind == Kind::floating && number.floating >= 0x1p63;
+      data.as<std::int64_t>()[i] =
+          large ? static_cast<std::int64_t>(static_cast<std::uint64_t>(number.floating))
+                : number.as_int64();
     }
   }
   return from_data(data.cast(dtype), device);
@@ -255,7 +311,7 @@ Value slice_assign(Value x, std::span<const SliceItem> items, const Value& value
     placed = ops::reshape(values, s.lengths);
   }
   return overwrite(ops::SliceAssign{s.starts, s.lengths, s.steps, false}, std::move(x),
-                   {std::move(placed)});
+                   {std::move(placed)}, SourceLoc{});  // a pack of ranges leaves it no place
 }
 Value select_assign(Value x, std::int64_t dim, const Value& index, const Value& values,
                     IndexUpdate update, SourceLoc where) {

@@ -38,7 +38,7 @@ std::string find_folder(const std::string& asked, const std::string& stem) {
     if (const auto data = os::environment("SINTER_DATA"); data && !data->empty()) {
       folders = {os::join_path(*data, "fashion-mnist"), *data};
     }
-    folders.push_back("/usr/share/datasets/fashion-mnist");
+    folders.emplace_back("/usr/share/datasets/fashion-mnist");
   }
   std::string tried;
   for (const std::string& folder : folders) {

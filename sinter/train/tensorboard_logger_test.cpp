@@ -109,8 +109,12 @@ TEST(Cases, TRN_09_tensorboard_event_files) {
     TensorBoardLogger logger(folder);
     const MetricInfo metrics[] = {{.name = "loss"}, {.name = "accuracy"}};
     const double batch[] = {0.5, 75}, epoch[] = {0.25, 80};
-    logger.step({.step = 300, .learning_rate = 0.125, .metrics = metrics, .batch_values = batch});
-    logger.step({.split = Split::valid, .metrics = metrics, .batch_values = batch});
+    logger.step({.step = 300,
+                 .learning_rate = 0.125,
+                 .metrics = metrics,
+                 .batch_values = batch,
+                 .values = {}});
+    logger.step({.split = Split::valid, .metrics = metrics, .batch_values = batch, .values = {}});
     logger.split_end({.step = 300, .metrics = metrics, .values = epoch});
     logger.split_end({.split = Split::valid, .step = 300, .metrics = metrics, .values = epoch});
   }

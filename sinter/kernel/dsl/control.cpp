@@ -32,10 +32,11 @@ Passes::~Passes() {
 }  // namespace detail
 
 forever::forever(Loc loc)
-    : body_(Recorder::current().statement(ir::Op::loop, {}, 0, loc), 1, "loop", loc) {}
+    : Passes(Recorder::current().statement(ir::Op::loop, {}, 0, loc), 1, "loop", loc) {}
 
 Branches::Branches(Expr<bool> condition, Loc loc)
-    : body_(Recorder::current().statement(ir::Op::if_, {condition.node()}, 0, loc), 2, "if", loc) {}
+    : Passes(Recorder::current().statement(ir::Op::if_, {condition.node()}, 0, loc), 2, "if", loc) {
+}
 
 void break_if(Given<bool> condition) {
   Recorder::current().statement(ir::Op::break_if, {condition.value.node()}, 0, condition.loc);

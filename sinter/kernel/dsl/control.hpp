@@ -21,9 +21,11 @@ class Passes {
   Passes(const Passes&) = delete;
   Passes& operator=(const Passes&) = delete;
 
+  [[nodiscard]] ir::Id region() const { return region_; }
   [[nodiscard]] int pass() const { return pass_; }
   [[nodiscard]] bool ended() const { return pass_ == passes_; }
   void next();
+  End end() const { return {}; }
 
  private:
   ir::Id region_;
@@ -33,73 +35,56 @@ class Passes {
   Loc loc_;
 };
 
+/// Goes through the passes of a recorded statement; `current()` is what the body sees.
+template <class Of>
+struct PassIterator {
+  Of* of;
+  auto operator*() const { return of->current(); }
+  void operator++() { of->next(); }
+  bool operator!=(End) const { return !of->ended(); }
+};
+
 }  // namespace detail
 
 /// for (auto i : range(n)) …: i counts from 0, or from `first` by `step`, while below `last`.
 template <class T = std::uint32_t>
-class range {
+class range : public detail::Passes {
  public:
   range(Expr<T> last, Loc loc = Loc::here()) : range(Expr<T>(T(0)), last, Expr<T>(T(1)), loc) {}
   range(Expr<T> first, Expr<T> last, Loc loc = Loc::here())
       : range(first, last, Expr<T>(T(1)), loc) {}
   range(Expr<T> first, Expr<T> last, Expr<T> step, Loc loc = Loc::here())
-      : region_(Recorder::current().statement(ir::Op::for_,
-                                              {first.node(), last.node(), step.node()}, 0, loc)),
-        body_(region_, 1, "for", loc),
-        index_(Val(Recorder::current().node_of(region_))) {}
+      : Passes(Recorder::current().statement(ir::Op::for_, {first.node(), last.node(), step.node()},
+                                             0, loc),
+               1, "for", loc),
+        index_(Val(Recorder::current().node_of(region()))) {}
 
-  struct Iterator {
-    range* of;
-    Expr<T> operator*() const { return of->index_; }
-    void operator++() { of->body_.next(); }
-    bool operator!=(detail::End) const { return !of->body_.ended(); }
-  };
-  Iterator begin() { return {this}; }
-  detail::End end() const { return {}; }
+  [[nodiscard]] Expr<T> current() const { return index_; }
+  detail::PassIterator<range> begin() { return {this}; }
 
  private:
-  ir::Id region_;
-  detail::Passes body_;
   Expr<T> index_;
 };
 template <class T>
 range(Expr<T>) -> range<T>;
 
 /// for (auto round : forever()) …: until a break_if.
-class forever {
+class forever : public detail::Passes {
  public:
   explicit forever(Loc loc = Loc::here());
-  struct Iterator {
-    forever* of;
-    int operator*() const { return 0; }
-    void operator++() { of->body_.next(); }
-    bool operator!=(detail::End) const { return !of->body_.ended(); }
-  };
-  Iterator begin() { return {this}; }
-  detail::End end() const { return {}; }
-
- private:
-  detail::Passes body_;
+  [[nodiscard]] int current() const { return 0; }
+  detail::PassIterator<forever> begin() { return {this}; }
 };
 
 /// Leaves the innermost recorded loop where `condition` holds.
 void break_if(Given<bool> condition);
 
 /// The two passes of KERNEL_IF: true for the first block, false for the one after `else`.
-class Branches {
+class Branches : public detail::Passes {
  public:
   Branches(Expr<bool> condition, Loc loc = Loc::here());
-  struct Iterator {
-    Branches* of;
-    bool operator*() const { return of->body_.pass() == 0; }
-    void operator++() { of->body_.next(); }
-    bool operator!=(detail::End) const { return !of->body_.ended(); }
-  };
-  Iterator begin() { return {this}; }
-  detail::End end() const { return {}; }
-
- private:
-  detail::Passes body_;
+  [[nodiscard]] bool current() const { return pass() == 0; }
+  detail::PassIterator<Branches> begin() { return {this}; }
 };
 
 /// KERNEL_IF (condition) { … } else { … }: both blocks are recorded.

@@ -165,6 +165,18 @@ TEST(Verifier, what_varies_goes_through_local_memory_and_around_loops) {
             "none");
 }
 
+TEST(Verifier, loops_within_loops_cost_no_more_than_their_number) {
+  std::string open;
+  std::string close;
+  for (int i = 0; i < 150; ++i) {
+    open += "loop {\n";
+    close += "}\n";
+  }
+  EXPECT_EQ(problem_of(open + close), "none");
+  EXPECT_EQ(problem_of(open + "%c = lt %u %0 : bool\nbreak_if %c\nbarrier\n" + close),
+            "barrier: some units may not reach it: it stands where units part");
+}
+
 std::uint64_t run(Op op, DType dtype, std::int64_t a, std::int64_t b) {
   return *evaluate(op, dtype, dtype, {constant_bits(dtype, a), constant_bits(dtype, b)});
 }

@@ -6,7 +6,8 @@ namespace sinter::ir {
 
 namespace {
 
-/// A forward pass, repeated until nothing new varies: only local memories carry values backward.
+/// A forward pass, repeated until nothing new varies: local memories and units that left a loop
+/// carry it backward.
 class Analysis {
  public:
   explicit Analysis(const Kernel& kernel)
@@ -39,13 +40,10 @@ class Analysis {
       case Op::for_:
       case Op::loop: {
         set(id, apart || any_arg(inst));
+        // What leaves in one round is missing from the start of the next: the repetition sees it.
         bool left = result_[id];
-        // Twice: a unit that left in one round is missing at the start of the next.
         block(inst.blocks[0], left, &left);
-        block(inst.blocks[0], left, &left);
-        if (left) {
-          set(id, true);
-        }
+        set(id, left);
         return;
       }
       case Op::break_if:

@@ -17,6 +17,14 @@ namespace {
 // Windows beyond this have no use, and sums and products of them stay within 63 bits.
 constexpr std::int64_t most = INT32_MAX;
 
+void check_spatial(std::string_view op, int dim, std::int64_t input, std::int64_t kernel) {
+  if (input > most || kernel > most) {
+    throw ShapeError(
+        fmt::format("{}: spatial dim {} must be less than 2^31, got {} and a kernel of {}", op, dim,
+                    input, kernel));
+  }
+}
+
 Dims fill_in(const Dims& given, int spatial, std::int64_t standard, std::int64_t least,
              std::string_view what, std::string_view op) {
   if (given.empty()) {
@@ -151,12 +159,7 @@ ConvWindow ConvWindow::resolved(int spatial, std::string_view op) const {
 Shape ConvWindow::output_size(const Shape& input, const Shape& kernel, std::string_view op) const {
   Shape out;
   for (int i = 0; i < input.rank(); ++i) {
-    if (input[i] > most || kernel[i] > most) {
-      throw ShapeError(
-          fmt::format("{}: spatial dim {} must be less than 2^31, got {} and a kernel "
-                      "of {}",
-                      op, i, input[i], kernel[i]));
-    }
+    check_spatial(op, i, input[i], kernel[i]);
     const std::int64_t padded = input[i] + padding_before[i] + padding_after[i];
     const std::int64_t extent = (kernel[i] - 1) * dilation[i] + 1;
     if (kernel[i] < 1) {
@@ -327,12 +330,7 @@ Value conv_transpose(const Value& x, const Value& weight, const Value& bias,
           fmt::format("{}: output_padding {} must be less than stride {} or dilation {}", name,
                       extra[i], full.stride[i], full.dilation[i]));
     }
-    if (x.size(i + 2) > most || weight.size(i + 2) > most) {
-      throw ShapeError(
-          fmt::format("{}: spatial dim {} must be less than 2^31, got {} and a kernel "
-                      "of {}",
-                      name, i, x.size(i + 2), weight.size(i + 2)));
-    }
+    check_spatial(name, i, x.size(i + 2), weight.size(i + 2));
     size.push_back((x.size(i + 2) - 1) * full.stride[i] - full.padding_before[i] -
                    full.padding_after[i] + full.dilation[i] * (weight.size(i + 2) - 1) + 1 +
                    extra[i]);

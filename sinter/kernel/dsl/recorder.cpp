@@ -247,6 +247,14 @@ std::uint64_t Recorder::declare(ir::Scalar scalar) {
 }
 
 std::uint64_t Recorder::local(DType dtype, std::uint32_t size) {
+  // A kernel that is copied brings names along.
+  const auto taken = [&](const std::string& name) {
+    return std::any_of(kernel_.memories.begin(), kernel_.memories.end(),
+                       [&](const ir::Memory& memory) { return memory.name == name; });
+  };
+  while (taken(fmt::format("v{}", locals_))) {
+    ++locals_;
+  }
   return declare(ir::Memory{.name = fmt::format("v{}", locals_++),
                             .space = ir::Space::local,
                             .dtype = dtype,

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The lists of passes.
+#include "sinter/kernel/passes/passes.hpp"
+
+#include "sinter/kernel/ir/verify.hpp"
+
+namespace sinter::ir {
+
+void run_passes(Kernel& kernel, std::span<const Pass> passes) {
+  for (const Pass& pass : passes) {
+    pass.run(kernel);
+#ifndef NDEBUG
+    require_valid(kernel, pass.name);
+#endif
+  }
+}
+
+std::span<const Pass> cpu_passes() {
+  static constexpr Pass list[] = {
+      {"units_to_loops", units_to_loops},
+      {"hoist_invariants", hoist_invariants},
+      {"merge_equal_values", merge_equal_values},
+      {"drop_dead_code", drop_dead_code},
+  };
+  return list;
+}
+
+std::span<const Pass> device_passes() {
+  static constexpr Pass list[] = {
+      {"hoist_invariants", hoist_invariants},
+      {"merge_equal_values", merge_equal_values},
+      {"drop_dead_code", drop_dead_code},
+  };
+  return list;
+}
+
+}  // namespace sinter::ir

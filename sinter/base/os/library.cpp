@@ -31,6 +31,12 @@ void* open_one(const std::string& name, std::string& error) {
 
 }  // namespace
 
+DynamicLibrary DynamicLibrary::open_file(const std::string& path) {
+  DynamicLibrary library;
+  library.handle_ = open_one(path, library.error_);
+  return library;
+}
+
 DynamicLibrary DynamicLibrary::open(const std::string& names) {
   DynamicLibrary library;
   std::size_t begin = 0;

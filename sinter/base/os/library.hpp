@@ -11,6 +11,8 @@ class DynamicLibrary {
  public:
   /// Opens the first of a space-separated list of names that exists; an empty handle if none does.
   static DynamicLibrary open(const std::string& names);
+  /// Opens the library at `path`, which may hold spaces.
+  static DynamicLibrary open_file(const std::string& path);
 
   explicit operator bool() const noexcept { return handle_ != nullptr; }
   /// The address of a symbol; nullptr if there is none.

@@ -14,6 +14,8 @@ std::optional<std::string> environment(const char* name);
 void set_environment(const char* name, const std::optional<std::string>& value);
 
 long process_id() noexcept;
+/// The path of the running program; empty if unknown.
+std::string executable_path();
 
 /// Resident memory of this process in bytes, now and at its highest; 0 if unknown.
 std::size_t resident_bytes() noexcept;

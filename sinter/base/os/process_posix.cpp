@@ -27,6 +27,16 @@ void set_environment(const char* name, const std::optional<std::string>& value) 
 
 long process_id() noexcept { return static_cast<long>(getpid()); }
 
+std::string executable_path() {
+#ifdef __linux__
+  char path[4096];
+  const ssize_t length = ::readlink("/proc/self/exe", path, sizeof(path));
+  return length > 0 ? std::string(path, static_cast<std::size_t>(length)) : std::string();
+#else
+  return {};
+#endif
+}
+
 std::size_t resident_bytes() noexcept {
 #ifdef __linux__
   // The second number of statm; a stack buffer, because this is called while memory is measured.

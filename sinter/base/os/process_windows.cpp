@@ -31,6 +31,11 @@ void set_environment(const char* name, const std::optional<std::string>& value) 
 
 long process_id() noexcept { return static_cast<long>(GetCurrentProcessId()); }
 
+std::string executable_path() {
+  char path[MAX_PATH];
+  return std::string(path, GetModuleFileNameA(nullptr, path, MAX_PATH));
+}
+
 namespace {
 PROCESS_MEMORY_COUNTERS memory_counters() noexcept {
   PROCESS_MEMORY_COUNTERS counters{};

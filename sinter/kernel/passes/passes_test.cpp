@@ -133,10 +133,10 @@ struct Case {
   void (*body)();
   Extent cube{units};
 };
-const Case cases[] = {{"tree_sum", tree_sum},     {"rotate", rotate},
-                      {"leave", leave_together},  {"histogram", histogram},
-                      {"planes", planes},         {"two_axes", two_axes, {4, 2}},
-                      {"no_barrier", no_barrier}, {"one_unit", no_barrier, {1}}};
+const Case cases[] = {{"tree_sum", tree_sum},    {"rotate", rotate},
+                      {"leave", leave_together}, {"histogram", histogram},
+                      {"planes", planes},        {"two_axes", two_axes, {4, 2}},
+                      {"plain", no_barrier},     {"one_unit", no_barrier, {1}}};
 
 std::vector<float> run(const Kernel& kernel) {
   std::mt19937 generator(7);

@@ -4,8 +4,13 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdint>
+#include <cstring>
+#include <string>
+#include <utility>
 
+#include "sinter/base/error.hpp"
 #include "sinter/base/os/memory.hpp"
 
 namespace sinter::os {
@@ -53,6 +58,37 @@ void advise_huge([[maybe_unused]] void* pages, [[maybe_unused]] std::size_t byte
 #ifdef MADV_HUGEPAGE
   madvise(pages, bytes, MADV_HUGEPAGE);
 #endif
+}
+
+ExecutableMemory::ExecutableMemory(std::span<const std::byte> code)
+    : pages_(map_pages(code.size())), bytes_(code.size()) {
+  if (pages_ == nullptr) {
+    throw OutOfMemoryError("machine code: the system gave no pages for " + std::to_string(bytes_) +
+                           " bytes");
+  }
+  std::memcpy(pages_, code.data(), bytes_);
+  char* const first = static_cast<char*>(pages_);
+  __builtin___clear_cache(first, first + bytes_);
+  if (mprotect(pages_, round_to_pages(bytes_), PROT_READ | PROT_EXEC) != 0) {
+    const std::string why = std::strerror(errno);
+    unmap_pages(pages_, bytes_);
+    throw DeviceError("machine code: the system allows no memory to be executed (" + why + ")");
+  }
+}
+
+ExecutableMemory::ExecutableMemory(ExecutableMemory&& other) noexcept
+    : pages_(std::exchange(other.pages_, nullptr)), bytes_(std::exchange(other.bytes_, 0)) {}
+
+ExecutableMemory& ExecutableMemory::operator=(ExecutableMemory&& other) noexcept {
+  std::swap(pages_, other.pages_);
+  std::swap(bytes_, other.bytes_);
+  return *this;
+}
+
+ExecutableMemory::~ExecutableMemory() {
+  if (pages_ != nullptr) {
+    unmap_pages(pages_, bytes_);
+  }
 }
 
 std::size_t physical_memory() noexcept {

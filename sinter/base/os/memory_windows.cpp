@@ -5,6 +5,11 @@
 #define NOMINMAX
 #include <windows.h>
 
+#include <cstring>
+#include <string>
+#include <utility>
+
+#include "sinter/base/error.hpp"
 #include "sinter/base/os/memory.hpp"
 
 namespace sinter::os {
@@ -22,6 +27,38 @@ void* map_pages(std::size_t bytes, std::size_t) noexcept {
 void unmap_pages(void* pages, std::size_t) noexcept { VirtualFree(pages, 0, MEM_RELEASE); }
 
 void advise_huge(void*, std::size_t) noexcept {}
+
+ExecutableMemory::ExecutableMemory(std::span<const std::byte> code)
+    : pages_(map_pages(code.size())), bytes_(code.size()) {
+  if (pages_ == nullptr) {
+    throw OutOfMemoryError("machine code: the system gave no pages for " + std::to_string(bytes_) +
+                           " bytes");
+  }
+  std::memcpy(pages_, code.data(), bytes_);
+  DWORD before = 0;
+  if (!VirtualProtect(pages_, bytes_, PAGE_EXECUTE_READ, &before)) {
+    const std::string why = std::to_string(GetLastError());
+    unmap_pages(pages_, bytes_);
+    throw DeviceError("machine code: the system allows no memory to be executed (error " + why +
+                      ")");
+  }
+  FlushInstructionCache(GetCurrentProcess(), pages_, bytes_);
+}
+
+ExecutableMemory::ExecutableMemory(ExecutableMemory&& other) noexcept
+    : pages_(std::exchange(other.pages_, nullptr)), bytes_(std::exchange(other.bytes_, 0)) {}
+
+ExecutableMemory& ExecutableMemory::operator=(ExecutableMemory&& other) noexcept {
+  std::swap(pages_, other.pages_);
+  std::swap(bytes_, other.bytes_);
+  return *this;
+}
+
+ExecutableMemory::~ExecutableMemory() {
+  if (pages_ != nullptr) {
+    unmap_pages(pages_, bytes_);
+  }
+}
 
 std::size_t physical_memory() noexcept {
   MEMORYSTATUSEX status{};

@@ -193,6 +193,28 @@ TEST(OsMemory, pages_are_zeroed_aligned_and_writable) {
   EXPECT_GT(physical_memory(), std::size_t{64} << 20);
 }
 
+#if defined(__x86_64__) || defined(__aarch64__)
+TEST(OsMemory, code_is_run_where_it_was_copied) {
+#ifdef __x86_64__
+  // nop…; mov eax, 42; ret
+  const unsigned char code[] = {0x90, 0x90, 0x90, 0x90, 0xb8, 42, 0, 0, 0, 0xc3};
+#else
+  // nop; mov w0, #42; ret
+  const unsigned char code[] = {0x1f, 0x20, 0x03, 0xd5, 0x40, 0x05,
+                                0x80, 0x52, 0xc0, 0x03, 0x5f, 0xd6};
+#endif
+  ExecutableMemory first(std::as_bytes(std::span(code)));
+  EXPECT_EQ(first.at<int()>(4)(), 42);
+  const std::byte* const place = first.data();
+  ExecutableMemory second(std::move(first));
+  EXPECT_EQ(second.data(), place);
+  EXPECT_EQ(first.data(), nullptr);
+  EXPECT_EQ(second.size(), sizeof(code));
+  second = ExecutableMemory(std::as_bytes(std::span(code)));
+  EXPECT_EQ(second.at<int()>(4)(), 42);
+}
+#endif
+
 TEST(OsProcess, environment_is_set_and_removed) {
   EXPECT_FALSE(environment("SINTER_TEST_NOT_SET"));
   set_environment("SINTER_TEST_NOT_SET", "value");

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// From a kernel to LLVM's IR.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include <llvm-c/Core.h>
+
+#include "sinter/kernel/ir/ir.hpp"
+
+namespace sinter::llvm {
+
+inline constexpr const char* function_name = "kernel";
+
+struct EmitOptions {
+  bool rounding = true;       ///< the processor has fma, floor, ceil, trunc and round
+  bool wide_vectors = false;  ///< use registers of 512 bits
+};
+
+/// Adds the kernel to `module` as a Function (plugin.hpp). Gives the bytes of scratch memory that
+/// it needs. Throws CompileError for what the compiler doesn't take.
+std::uint64_t emit(LLVMContextRef context, LLVMModuleRef module, const ir::Kernel& kernel,
+                   const EmitOptions& options);
+
+}  // namespace sinter::llvm

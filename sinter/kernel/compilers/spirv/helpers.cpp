@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Functions of the module: what takes more than a few instructions.
+#include <bit>
+
+#include "sinter/kernel/compilers/spirv/detail/numeric.hpp"
+
+namespace sinter::spirv {
+
+using Args = std::span<const Id>;
+
+// ---- narrow floats: the formulas of sinter/base/half.hpp ----
+
+/// f32 to the bits of the nearest f16, ties to even.
+Id Numeric::encode_half(Id x) {
+  const Id u = m_.integer(32);
+  return m_.call("encode_f16", u, {x}, [&](Args args) {
+    const auto add = [&](Id a, std::uint32_t b) { return m_.same(Code::i_add, {a, m_.u32(b)}); };
+    const auto shift = [&](Id a, std::uint32_t b) {
+      return m_.same(Code::shift_right_logical, {a, m_.u32(b)});
+    };
+    const auto mask = [&](Id a, std::uint32_t b) { return m_.same(Code::bit_and, {a, m_.u32(b)}); };
+    const Id whole = m_.bitcast(u, args[0]);
+    const Id magnitude = mask(whole, 0x7fffffff);
+    const Id sign = mask(shift(whole, 16), 0x8000);
+    const Id even = mask(shift(magnitude, 13), 1);
+    const Id rounded = shift(m_.same(Code::i_add, {add(magnitude, 0xfff), even}), 13);
+    const Id normal = add(rounded, 0u - (112u << 10));
+    // The unit in the last place of 0.5 is the least f16, so the addition rounds.
+    const Id half = m_.constant(m_.real(32), 0x3f000000);
+    const Id sum = m_.exact(Code::f_add, {m_.bitcast(m_.real(32), magnitude), half});
+    const Id low = add(m_.bitcast(u, sum), 0u - 0x3f000000u);
+    const auto below = [&](Id a, std::uint32_t b) {
+      return m_.test(Code::u_less_than, {a, m_.u32(b)});
+    };
+    Id code = m_.select(below(rounded, (112u << 10) + 0x7c00), normal, m_.u32(0x7c00));
+    code = m_.select(below(magnitude, 113u << 23), low, code);
+    code = m_.select(below(magnitude, 0x7f800001), code, m_.u32(0x7e00));
+    return m_.same(Code::bit_or, {code, sign});
+  });
+}
+
+/// The f32 that equals an f16.
+Id Numeric::decode_half(Id bits) {
+  const Id f = m_.real(32);
+  return m_.call("decode_f16", f, {bits}, [&](Args args) {
+    const Id u = m_.integer(32);
+    const auto mask = [&](std::uint32_t b) { return m_.same(Code::bit_and, {args[0], m_.u32(b)}); };
+    const auto left = [&](Id a, std::uint32_t b) {
+      return m_.same(Code::shift_left, {a, m_.u32(b)});
+    };
+    const auto add = [&](Id a, std::uint32_t b) { return m_.same(Code::i_add, {a, m_.u32(b)}); };
+    const auto below = [&](Id a, std::uint32_t b) {
+      return m_.test(Code::u_less_than, {a, m_.u32(b)});
+    };
+    const Id magnitude = mask(0x7fff);
+    const Id wide = left(magnitude, 13);
+    // A subnormal counts units of 2^-24.
+    const Id units = m_.value(Code::convert_u_to_f, f, {magnitude});
+    const Id small = m_.exact(Code::f_mul, {units, m_.constant(f, 0x33800000)});
+    const Id normal =
+        m_.select(below(magnitude, 0x7c00), add(wide, 112u << 23), add(wide, 224u << 23));
+    const Id code = m_.select(below(magnitude, 0x400), m_.bitcast(u, small), normal);
+    return m_.bitcast(f, m_.same(Code::bit_or, {code, left(mask(0x8000), 16)}));
+  });
+}
+
+/// f32 to the bits of the nearest bf16, ties to even.
+Id Numeric::encode_bfloat(Id x) {
+  const Id u = m_.integer(32);
+  return m_.call("encode_bf16", u, {x}, [&](Args args) {
+    const auto shift = [&](Id a) { return m_.same(Code::shift_right_logical, {a, m_.u32(16)}); };
+    const auto mask = [&](Id a, std::uint32_t b) { return m_.same(Code::bit_and, {a, m_.u32(b)}); };
+    const Id whole = m_.bitcast(u, args[0]);
+    const Id magnitude = mask(whole, 0x7fffffff);
+    const Id even = mask(shift(magnitude), 1);
+    const Id half = m_.same(Code::i_add, {even, m_.u32(0x7fff)});
+    const Id rounded = shift(m_.same(Code::i_add, {magnitude, half}));
+    const Id number = m_.test(Code::u_less_equal, {magnitude, m_.u32(0x7f800000)});
+    const Id sign = mask(shift(whole), 0x8000);
+    return m_.same(Code::bit_or, {m_.select(number, rounded, m_.u32(0x7fc0)), sign});
+  });
+}
+
+/// f64 to f32, rounded toward zero with the last bit set where that is inexact.
+Id Numeric::to_odd_f32(Id x) {
+  const Id f = m_.real(32);
+  return m_.call("to_odd_f32", f, {x}, [&](Args args) {
+    const Id u = m_.integer(32);
+    const Id near = m_.value(Code::f_convert, f, {args[0]});
+    const Id back = m_.value(Code::f_convert, m_.real(64), {near});
+    const Id bits = m_.bitcast(u, near);
+    const Id beyond = m_.test(Code::f_greater_than,
+                              {m_.glsl(Glsl::f_abs, {back}), m_.glsl(Glsl::f_abs, {args[0]})});
+    const Id inner = m_.select(beyond, m_.same(Code::i_sub, {bits, m_.u32(1)}), bits);
+    const Id inexact = m_.test(Code::f_ord_not_equal, {back, args[0]});
+    const Id odd = m_.same(Code::bit_or, {inner, m_.u32(1)});
+    return m_.bitcast(f, m_.select(inexact, odd, bits));
+  });
+}
+
+// ---- fused multiply-add ----
+
+Id Numeric::fused(Id a, Id b, Id c) {
+  const bool wide = m_.width(m_.type_of(a)) == 64;
+  const bool exact = wide ? features_.exact_f64_fma : features_.exact_fma;
+  if (exact || !features_.f64 || !features_.i64) {
+    return m_.glsl(Glsl::fma, {a, b, c});
+  }
+  return wide ? fused_f64(a, b, c) : fused_by_f64(a, b, c);
+}
+
+/// `sum` with its last bit set if it is inexact, from the side where the exact value is: rounding
+/// that to fewer bits equals rounding the exact value (Boldo and Melquiond 2008).
+Id Numeric::round_to_odd(Id sum, Id error) {
+  const Id u = m_.integer(64);
+  const Id zero = bound_of(m_.real(64), 0);
+  const Id bits = m_.bitcast(u, sum);
+  const Id one = m_.constant(u, 1);
+  const Id even = m_.test(Code::i_equal, {m_.same(Code::bit_and, {bits, one}), m_.constant(u, 0)});
+  const Id inexact = m_.test(Code::f_ord_not_equal, {error, zero});
+  const Id outward = m_.test(Code::logical_equal, {m_.test(Code::f_greater_than, {error, zero}),
+                                                   m_.test(Code::f_greater_than, {sum, zero})});
+  const Id moved =
+      m_.select(outward, m_.same(Code::i_add, {bits, one}), m_.same(Code::i_sub, {bits, one}));
+  return m_.bitcast(m_.real(64),
+                    m_.select(m_.test(Code::logical_and, {even, inexact}), moved, bits));
+}
+
+namespace {
+
+/// The rounded sum, and what was rounded away (Knuth).
+std::pair<Id, Id> two_sum(Module& m, Id a, Id b) {
+  const auto sub = [&](Id x, Id y) { return m.exact(Code::f_sub, {x, y}); };
+  const Id sum = m.exact(Code::f_add, {a, b});
+  const Id part = sub(sum, a);
+  return {sum, m.exact(Code::f_add, {sub(a, sub(sum, part)), sub(b, part)})};
+}
+
+/// The rounded product, and what was rounded away (Dekker, Veltkamp).
+std::pair<Id, Id> two_product(Module& m, Id a, Id b) {
+  const Id splitter = m.constant(m.real(64), std::bit_cast<std::uint64_t>(134217729.0));
+  const auto mul = [&](Id x, Id y) { return m.exact(Code::f_mul, {x, y}); };
+  const auto sub = [&](Id x, Id y) { return m.exact(Code::f_sub, {x, y}); };
+  const auto split = [&](Id x) {
+    const Id wide = mul(splitter, x);
+    const Id high = sub(wide, sub(wide, x));
+    return std::pair(high, sub(x, high));
+  };
+  const Id product = mul(a, b);
+  const auto [ah, al] = split(a);
+  const auto [bh, bl] = split(b);
+  const Id rest = sub(sub(sub(product, mul(ah, bh)), mul(al, bh)), mul(ah, bl));
+  return {product, sub(mul(al, bl), rest)};
+}
+
+}  // namespace
+
+/// The product of two f32 is exact in f64; the sum is rounded to odd there, then once to f32.
+Id Numeric::fused_by_f64(Id a, Id b, Id c) {
+  const Id f = m_.real(32);
+  return m_.call("fma_f32", f, {a, b, c}, [&](Args args) {
+    const auto wide = [&](Id x) { return m_.value(Code::f_convert, m_.real(64), {x}); };
+    const Id product = m_.exact(Code::f_mul, {wide(args[0]), wide(args[1])});
+    const auto [sum, error] = two_sum(m_, product, wide(args[2]));
+    return m_.value(Code::f_convert, f, {round_to_odd(sum, error)});
+  });
+}
+
+/// Boldo and Melquiond, "Emulation of FMA and correctly rounded sums" (2008). Where a step leaves
+/// the range of f64, the result is rounded twice.
+Id Numeric::fused_f64(Id a, Id b, Id c) {
+  return m_.call("fma_f64", m_.real(64), {a, b, c}, [&](Args args) {
+    const auto [high, low] = two_product(m_, args[0], args[1]);
+    const auto [sum, rest] = two_sum(m_, args[2], low);
+    const auto [head, tail] = two_sum(m_, high, sum);
+    const auto [small, error] = two_sum(m_, rest, tail);
+    const Id result = m_.exact(Code::f_add, {head, round_to_odd(small, error)});
+    const Id plain = m_.exact(Code::f_add, {high, args[2]});
+    const Id finite =
+        m_.test(Code::f_equal, {m_.exact(Code::f_sub, {result, result}), bound_of(m_.real(64), 0)});
+    return m_.select(finite, result, plain);
+  });
+}
+
+// ---- remainder of floats ----
+
+/// The place of the highest bit of a number that isn't 0.
+Id Numeric::highest_bit(Id x) {
+  if (m_.width(m_.type_of(x)) == 32) {
+    return m_.glsl(Glsl::find_u_msb, {x});
+  }
+  const Id u = m_.integer(32);
+  const Id low = m_.value(Code::u_convert, u, {x});
+  const Id high =
+      m_.value(Code::u_convert, u,
+               {m_.same(Code::shift_right_logical, {x, m_.constant(m_.integer(64), 32)})});
+  const Id upper = m_.same(Code::i_add, {m_.glsl(Glsl::find_u_msb, {high}), m_.u32(32)});
+  return m_.select(m_.test(Code::i_equal, {high, m_.u32(0)}), m_.glsl(Glsl::find_u_msb, {low}),
+                   upper);
+}
+
+/// Exact: long division of the significands, a bit at a time.
+Id Numeric::float_remainder(Id a, Id b) {
+  const Id real = m_.type_of(a);
+  const std::uint32_t width = m_.width(real);
+  if (width == 64 && !features_.i64) {
+    refuse("needs 64-bit integers for f64, which the device lacks; use f32");
+  }
+  const std::uint32_t fraction = width == 64 ? 52 : 23;
+  return m_.call(width == 64 ? "rem_f64" : "rem_f32", real, {a, b}, [&](Args args) {
+    const Id u = m_.integer(width);
+    const Id i = m_.integer(32);
+    const auto number = [&](std::uint64_t bits) { return m_.constant(u, bits); };
+    const Id zero = number(0);
+    const Id implicit = number(std::uint64_t{1} << fraction);
+    const Id infinity = number(((std::uint64_t{1} << (width - 1 - fraction)) - 1) << fraction);
+    const Id sign = number(std::uint64_t{1} << (width - 1));
+    const Id whole = m_.bitcast(u, args[0]);
+    const Id x = m_.same(Code::bit_and, {whole, m_.same(Code::bit_not, {sign})});
+    const Id y = m_.same(Code::bit_and, {m_.bitcast(u, args[1]), m_.same(Code::bit_not, {sign})});
+    const auto as_u32 = [&](Id v) { return width == 64 ? m_.value(Code::u_convert, i, {v}) : v; };
+    // Significand with its highest bit at `fraction`, and exponent, also of subnormals and of 0.
+    const auto apart = [&](Id v) {
+      const Id exponent = as_u32(m_.same(Code::shift_right_logical, {v, number(fraction)}));
+      const Id bits = m_.same(Code::bit_and, {v, m_.same(Code::i_sub, {implicit, number(1)})});
+      const Id low = m_.select(m_.test(Code::i_equal, {bits, zero}), number(1), bits);
+      const Id up = m_.same(Code::i_sub, {m_.u32(fraction), highest_bit(low)});
+      const Id is_small = m_.test(Code::i_equal, {exponent, m_.u32(0)});
+      const Id small = m_.same(Code::shift_left, {low, up});
+      return std::pair(m_.select(is_small, small, m_.same(Code::bit_or, {bits, implicit})),
+                       m_.select(is_small, m_.same(Code::i_sub, {m_.u32(1), up}), exponent));
+    };
+    const auto [mx, ex] = apart(x);
+    const auto [my, ey] = apart(y);
+    const auto reduced = [&](Id m) {
+      return m_.select(m_.test(Code::u_less_than, {m, my}), m, m_.same(Code::i_sub, {m, my}));
+    };
+    const Id distance = m_.same(Code::i_sub, {ex, ey});
+    const Id before = m_.block();
+    const Id header = m_.label(), test = m_.label(), body = m_.label(), next = m_.label(),
+             end = m_.label();
+    m_.branch(header);
+    m_.begin(header);
+    const Module::Phi rest = m_.phi(u, mx, before);
+    const Module::Phi steps = m_.phi(i, distance, before);
+    m_.effect(Code::loop_merge, {end, next, 0});
+    m_.branch(test);
+    m_.begin(test);
+    m_.branch(m_.test(Code::s_greater_than, {steps.id, m_.u32(0)}), body, end);
+    m_.begin(body);
+    const Id doubled = m_.same(Code::shift_left, {reduced(rest.id), number(1)});
+    const Id fewer = m_.same(Code::i_sub, {steps.id, m_.u32(1)});
+    m_.branch(next);
+    m_.begin(next);
+    m_.complete(rest, doubled, next);
+    m_.complete(steps, fewer, next);
+    m_.branch(header);
+    m_.begin(end);
+    const Id last = reduced(rest.id);
+    const Id some = m_.select(m_.test(Code::i_equal, {last, zero}), number(1), last);
+    const Id up = m_.same(Code::i_sub, {m_.u32(fraction), highest_bit(some)});
+    const Id exponent = m_.same(Code::i_sub, {ey, up});
+    const auto as_u = [&](Id v) { return width == 64 ? m_.value(Code::s_convert, u, {v}) : v; };
+    const Id is_normal = m_.test(Code::s_greater_than, {exponent, m_.u32(0)});
+    const Id normal = m_.same(
+        Code::i_add, {m_.same(Code::i_sub, {m_.same(Code::shift_left, {some, up}), implicit}),
+                      m_.same(Code::shift_left, {as_u(exponent), number(fraction)})});
+    // Of a subnormal: its place is that of the divisor's unit, moved by no more than the exponent.
+    const Id places = m_.select(m_.test(Code::s_greater_than, {ey, m_.u32(0)}), m_.u32(0),
+                                m_.same(Code::i_sub, {m_.u32(1), ey}));
+    const Id raised = m_.select(m_.test(Code::s_greater_than, {ey, m_.u32(0)}),
+                                m_.same(Code::i_sub, {ey, m_.u32(1)}), m_.u32(0));
+    const Id small = m_.same(
+        Code::shift_right_logical,
+        {m_.same(Code::shift_left, {some, m_.select(is_normal, m_.u32(0), raised)}), places});
+    Id bits = m_.select(is_normal, normal, small);
+    bits = m_.select(m_.test(Code::i_equal, {last, zero}), zero, bits);
+    bits = m_.select(m_.test(Code::u_less_than, {x, y}), x, bits);
+    const Id bad =
+        m_.test(Code::logical_or,
+                {m_.test(Code::i_equal, {y, zero}),
+                 m_.test(Code::logical_or, {m_.test(Code::u_greater_equal, {x, infinity}),
+                                            m_.test(Code::u_greater_than, {y, infinity})})});
+    const Id nan = m_.same(Code::bit_or, {infinity, number(std::uint64_t{1} << (fraction - 1))});
+    bits = m_.select(bad, nan, bits);
+    return m_.bitcast(real, m_.same(Code::bit_or, {bits, m_.same(Code::bit_and, {whole, sign})}));
+  });
+}
+
+}  // namespace sinter::spirv

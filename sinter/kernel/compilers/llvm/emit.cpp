@@ -6,6 +6,7 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <llvm-c/DebugInfo.h>
 
 #include "sinter/kernel/compile_error.hpp"
 #include "sinter/kernel/compilers/llvm/detail/arithmetic.hpp"
@@ -38,7 +39,7 @@ class Emitter {
     declare(options);
   }
 
-  std::uint64_t run() {
+  EmitResult run() {
     if (kernel_.units() != 1) {
       throw CompileError(
           fmt::format("expected a kernel of one unit a cube, got {} units", kernel_.units()));
@@ -47,7 +48,7 @@ class Emitter {
     arguments();
     memories();
     cubes();
-    return scratch_bytes_;
+    return result_;
   }
 
  private:
@@ -141,8 +142,8 @@ class Emitter {
         LLVMSetAlignment(bases_[i], alignment);
         continue;
       }
-      bases_[i] = element(b_.integer(8), LLVMGetParam(function_, 3), b_.i64(scratch_bytes_));
-      scratch_bytes_ += (bytes + alignment - 1) / alignment * alignment;
+      bases_[i] = element(b_.integer(8), LLVMGetParam(function_, 3), b_.i64(result_.scratch_bytes));
+      result_.scratch_bytes += (bytes + alignment - 1) / alignment * alignment;
       in_scratch.push_back(i);
     }
     tell_apart(in_scratch);
@@ -294,8 +295,32 @@ class Emitter {
     start(join);
   }
 
+  /// A loop that LLVM's vectoriser should leave alone: the rest of one over vectors, or one whose
+  /// length it can't know.
+  void leave_scalar(Value jump) {
+    const LLVMContextRef context = b_.context();
+    const auto property = [&](std::string_view name) {
+      LLVMMetadataRef parts[] = {LLVMMDStringInContext2(context, name.data(), name.size()),
+                                 LLVMValueAsMetadata(LLVMConstInt(b_.integer(32), 1, 0))};
+      return LLVMMDNodeInContext2(context, parts, 2);
+    };
+    // A loop's properties begin with themselves, which tells loops apart.
+    const LLVMMetadataRef self = LLVMTemporaryMDNode(context, nullptr, 0);
+    LLVMMetadataRef parts[] = {self, property("llvm.loop.vectorize.width"),
+                               property("llvm.loop.interleave.count")};
+    const LLVMMetadataRef loop = LLVMMDNodeInContext2(context, parts, 3);
+    LLVMMetadataReplaceAllUsesWith(self, loop);
+    LLVMSetMetadata(jump, LLVMGetMDKindIDInContext(context, "llvm.loop", 9),
+                    LLVMMetadataAsValue(context, loop));
+  }
+  [[nodiscard]] bool is_constant(ir::Id id) const { return kernel_.at(id).op == Op::constant; }
+
   void count(ir::Id id) {
     const ir::Inst& inst = kernel_.at(id);
+    const bool is_counted =
+        is_constant(inst.args[0]) && is_constant(inst.args[1]) && is_constant(inst.args[2]);
+    result_.has_loops = true;
+    result_.has_counted_loops |= is_counted;
     const bool is_signed = !is_unsigned(inst.type.dtype);
     const LLVMBasicBlockRef before = here();
     const LLVMBasicBlockRef head = new_block();
@@ -314,11 +339,15 @@ class Emitter {
       is_signed ? LLVMSetNSW(next, 1) : LLVMSetNUW(next, 1);
     }
     incoming(index, argument(inst, 0), before, next, here());
-    jump(head);
+    const Value again = LLVMBuildBr(b_.get(), head);
+    if (!is_counted) {
+      leave_scalar(again);
+    }
     start(out);
   }
 
   void repeat(const ir::Inst& inst) {
+    result_.has_loops = true;
     const LLVMBasicBlockRef body = new_block();
     const LLVMBasicBlockRef out = new_block();
     jump(body);
@@ -503,13 +532,13 @@ class Emitter {
   std::array<Value, 3> counts_{}, positions_{};
   Value function_ = nullptr;
   LLVMBasicBlockRef entry_ = nullptr;
-  std::uint64_t scratch_bytes_ = 0;
+  EmitResult result_;
 };
 
 }  // namespace
 
-std::uint64_t emit(LLVMContextRef context, LLVMModuleRef module, const ir::Kernel& kernel,
-                   const EmitOptions& options) {
+EmitResult emit(LLVMContextRef context, LLVMModuleRef module, const ir::Kernel& kernel,
+                const EmitOptions& options) {
   return Emitter(context, module, kernel, options).run();
 }
 

@@ -7,7 +7,9 @@
 #include <cstring>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <string>
+#include <vector>
 
 #include <fmt/format.h>
 #include <llvm-c/Analysis.h>
@@ -89,7 +91,7 @@ Target target_of(const Request& request) {
   return target;
 }
 
-Owned<LLVMTargetMachineRef> machine_for(const Target& target, int level) {
+LLVMTargetMachineRef create_machine(const Target& target, int level) {
   LLVMTargetRef found = nullptr;
   char* message = nullptr;
   if (LLVMGetTargetFromTriple(target.triple.c_str(), &found, &message) != 0) {
@@ -99,9 +101,75 @@ Owned<LLVMTargetMachineRef> machine_for(const Target& target, int level) {
                                      : level == 1 ? LLVMCodeGenLevelLess
                                      : level == 2 ? LLVMCodeGenLevelDefault
                                                   : LLVMCodeGenLevelAggressive;
-  return Owned<LLVMTargetMachineRef>(
-      LLVMCreateTargetMachine(found, target.triple.c_str(), target.cpu.c_str(),
-                              target.features.c_str(), effort, LLVMRelocPIC, LLVMCodeModelSmall));
+  return LLVMCreateTargetMachine(found, target.triple.c_str(), target.cpu.c_str(),
+                                 target.features.c_str(), effort, LLVMRelocPIC, LLVMCodeModelSmall);
+}
+
+/// A target machine of one thread's for a while. They are kept: what LLVM works out of a
+/// processor's features costs as much as optimising a small kernel.
+class Machine {
+ public:
+  Machine(const Target& target, int level)
+      : key_(fmt::format("{} {} {} {}", target.triple, target.cpu, target.features, level)) {
+    {
+      const std::lock_guard lock(mutex());
+      std::vector<Kept>& kept = all();
+      const auto found = std::find_if(kept.begin(), kept.end(),
+                                      [&](const Kept& each) { return each.key == key_; });
+      if (found != kept.end()) {
+        machine_ = std::move(found->machine);
+        kept.erase(found);
+      }
+    }
+    if (machine_ == nullptr) {
+      machine_.reset(create_machine(target, level));
+    }
+  }
+  Machine(const Machine&) = delete;
+  Machine& operator=(const Machine&) = delete;
+  ~Machine() {
+    const std::lock_guard lock(mutex());
+    if (std::uncaught_exceptions() == 0 && all().size() < most) {
+      all().push_back({key_, std::move(machine_)});
+    }
+  }
+  [[nodiscard]] LLVMTargetMachineRef get() const { return machine_.get(); }
+
+ private:
+  struct Kept {
+    std::string key;
+    Owned<LLVMTargetMachineRef> machine;
+  };
+  static constexpr std::size_t most = 16;
+  // Never destroyed: at the program's end LLVM's own state may be gone already.
+  static std::vector<Kept>& all() {
+    static auto* const kept = new std::vector<Kept>;
+    return *kept;
+  }
+  static std::mutex& mutex() {
+    static auto* const guard = new std::mutex;
+    return *guard;
+  }
+
+  std::string key_;
+  Owned<LLVMTargetMachineRef> machine_;
+};
+
+/// What LLVM does to a kernel. It was optimised before it came here, and the vectors that it should
+/// use it names itself: the whole of -O2 would take three times as long for nothing. Loops of a
+/// known length are those over the units of a cube, which name no vectors.
+std::string passes_for(const EmitResult& emitted) {
+  std::string passes = "sroa,early-cse<memssa>,simplifycfg,instcombine";
+  if (emitted.has_counted_loops) {
+    passes += ",loop(indvars,loop-deletion,loop-unroll-full),sroa,early-cse<memssa>,instcombine";
+  }
+  passes += ",loop-mssa(loop-rotate,licm),loop(indvars),gvn";
+  if (emitted.has_counted_loops) {
+    passes += ",loop-vectorize,instcombine";
+  } else if (emitted.has_loops) {
+    passes += ",instcombine";
+  }
+  return "function(" + passes + ",simplifycfg)";
 }
 
 /// One compilation.
@@ -109,8 +177,7 @@ class Compilation {
  public:
   Compilation(const ir::Kernel& kernel, const Target& target, int level)
       : kernel_(kernel),
-        level_(level),
-        machine_(machine_for(target, level)),
+        machine_(target, level),
         context_(LLVMContextCreate()),
         module_(LLVMModuleCreateWithNameInContext("sinter", context_.get())) {
     LLVMContextSetDiscardValueNames(context_.get(), 1);
@@ -121,19 +188,19 @@ class Compilation {
     wide_ = target.features.find("+avx512f") != std::string::npos;
   }
 
-  std::uint64_t emit(bool rounding) {
-    const std::uint64_t scratch = llvm::emit(context_.get(), module_.get(), kernel_,
-                                             {.rounding = rounding, .wide_vectors = wide_});
+  EmitResult emit(bool rounding) {
+    const EmitResult result = llvm::emit(context_.get(), module_.get(), kernel_,
+                                         {.rounding = rounding, .wide_vectors = wide_});
 #ifndef NDEBUG
     verify();
 #endif
-    return scratch;
+    return result;
   }
 
-  void optimise() {
+  void optimise(const std::string& passes) {
     const Owned<LLVMPassBuilderOptionsRef> options(LLVMCreatePassBuilderOptions());
-    const char* const passes = level_ <= 0 ? "default<O0>" : "default<O2>";
-    if (LLVMErrorRef error = LLVMRunPasses(module_.get(), passes, machine_.get(), options.get())) {
+    if (LLVMErrorRef error =
+            LLVMRunPasses(module_.get(), passes.c_str(), machine_.get(), options.get())) {
       char* const message = LLVMGetErrorMessage(error);
       const std::string text = message;
       LLVMDisposeErrorMessage(message);
@@ -177,10 +244,9 @@ class Compilation {
   }
 
   const ir::Kernel& kernel_;
-  int level_;
   bool wide_ = false;
   std::string problems_;
-  Owned<LLVMTargetMachineRef> machine_;
+  Machine machine_;
   Owned<LLVMContextRef> context_;
   Owned<LLVMModuleRef> module_;
 };
@@ -200,8 +266,11 @@ void compile(const Request& request, Result& result) {
   // A processor without instructions to round shows by calls of functions that nobody has.
   for (const bool rounding : {true, false}) {
     Compilation compilation(kernel, target, request.level);
-    result.scratch_bytes = compilation.emit(rounding);
-    compilation.optimise();
+    const EmitResult emitted = compilation.emit(rounding);
+    result.scratch_bytes = emitted.scratch_bytes;
+    if (request.level > 0) {
+      compilation.optimise(passes_for(emitted));
+    }
     const std::string listing = request.listing != 0 ? compilation.listing() : "";
     const Owned<LLVMMemoryBufferRef> object = compilation.generate(LLVMObjectFile);
     const std::span bytes(reinterpret_cast<const unsigned char*>(LLVMGetBufferStart(object.get())),

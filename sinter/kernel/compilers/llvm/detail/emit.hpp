@@ -18,9 +18,15 @@ struct EmitOptions {
   bool wide_vectors = false;  ///< use registers of 512 bits
 };
 
-/// Adds the kernel to `module` as a Function (plugin.hpp). Gives the bytes of scratch memory that
-/// it needs. Throws CompileError for what the compiler doesn't take.
-std::uint64_t emit(LLVMContextRef context, LLVMModuleRef module, const ir::Kernel& kernel,
-                   const EmitOptions& options);
+struct EmitResult {
+  std::uint64_t scratch_bytes = 0;  ///< that the kernel needs
+  bool has_loops = false;
+  bool has_counted_loops = false;  ///< their lengths are known
+};
+
+/// Adds the kernel to `module` as a Function (plugin.hpp). Throws CompileError for what the
+/// compiler doesn't take.
+EmitResult emit(LLVMContextRef context, LLVMModuleRef module, const ir::Kernel& kernel,
+                const EmitOptions& options);
 
 }  // namespace sinter::llvm

@@ -7,6 +7,7 @@
 
 #include "sinter/base/memory_pool.hpp"
 #include "sinter/graph/generator.hpp"
+#include "sinter/graph/group.hpp"
 #include "sinter/graph/op_call.hpp"
 #include "sinter/types/host_data.hpp"
 
@@ -27,6 +28,14 @@ class Backend {
   virtual void execute(const OpCall& call, Outputs& outputs) = 0;
   /// The backend has a kernel of its own for this op with the first input's (or output's) dtype.
   virtual bool supports(const OpDef& def, DType dtype) const = 0;
+
+  /// Whether this call may be part of a group that `execute_group` runs as one kernel. Its values
+  /// may be another backend's: only shapes and dtypes count.
+  virtual bool joins_groups(const OpCall& /*call*/) const { return false; }
+  /// Runs a group and appends its results; call by call unless the backend knows better.
+  virtual void execute_group(Group& group, Outputs& outputs) {
+    execute_one_by_one(*this, group, outputs);
+  }
 
   virtual Value from_data(const HostData& data) = 0;
   /// A tensor of rank 0.

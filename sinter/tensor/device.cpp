@@ -14,6 +14,7 @@
 #include "sinter/base/os/process.hpp"
 #include "sinter/decorators/autodiff/autodiff.hpp"
 #include "sinter/decorators/autodiff/make_autodiff.hpp"
+#include "sinter/decorators/fusion/fusion.hpp"
 #include "sinter/decorators/validate/validate.hpp"
 
 namespace sinter {
@@ -49,7 +50,7 @@ Device leaf(const backend::BackendInfo& info) {
 
 [[noreturn]] void raise_bad_name(std::string_view name, const std::string& what) {
   throw DeviceError(fmt::format(
-      "device `{}`: {}; a decorated device is written autodiff(<device>) or validate(<device>)",
+      "device `{}`: {}; a decorated device is written autodiff(<device>), fusion(<device>) or validate(<device>)",
       name, what));
 }
 
@@ -69,6 +70,13 @@ Device::Device() {
 
 Device Device::portable() {
   static const Device device = leaf(backend::find("portable"));
+  return device;
+}
+Device Device::cpu() {
+  static const Device device = [] {
+    const backend::BackendInfo& jit = backend::find("jit-cpu");
+    return jit.device_count() > 0 ? leaf(jit).fusion() : portable();
+  }();
   return device;
 }
 Device Device::reference() {
@@ -95,7 +103,7 @@ Device Device::by_name(std::string_view name) {
     if (name.ends_with(')')) {
       raise_bad_name(name, "a `)` without its `(`");
     }
-    return leaf(backend::find(name == "cpu" ? "portable" : name));
+    return name == "cpu" ? cpu() : leaf(backend::find(name));
   }
   if (!name.ends_with(')')) {
     raise_bad_name(name, "the closing `)` is missing");
@@ -104,6 +112,9 @@ Device Device::by_name(std::string_view name) {
   const std::string_view rest = name.substr(open + 1, name.size() - open - 2);
   if (decorator == "autodiff") {
     return by_name(rest).autodiff();
+  }
+  if (decorator == "fusion") {
+    return by_name(rest).fusion();
   }
   if (decorator == "validate") {
     return by_name(rest).validate();
@@ -126,6 +137,10 @@ Device Device::autodiff(AutodiffOptions options) const {
   const std::string recipe = fmt::format("autodiff({}) {} {}", fmt::ptr(backend_),
                                          static_cast<int>(options.checkpointing), options.budget);
   return intern(recipe, [&] { return make_autodiff(*backend_, options); });
+}
+Device Device::fusion() const {
+  return intern(fmt::format("fusion({})", fmt::ptr(backend_)),
+                [&] { return make_fusion(*backend_); });
 }
 Device Device::validate() const {
   return intern(fmt::format("validate({})", fmt::ptr(backend_)),

@@ -22,6 +22,9 @@ class Device {
 
   /// SIMD kernels on the CPU.
   static Device portable();
+  /// Kernels compiled for this processor while the program runs, operations fused; portable() where
+  /// there is no compiler (the LLVM plug-in).
+  static Device cpu();
   /// Scalar loops in double precision: the oracle.
   static Device reference();
   /// Checks shapes and computes nothing.
@@ -38,6 +41,8 @@ class Device {
   Device autodiff() const;
   /// The same with a policy for the memory that gradients need.
   Device autodiff(AutodiffOptions options) const;
+  /// This device with operations that meet run as one kernel, where it can do that.
+  Device fusion() const;
   /// This device with every call checked: results in shape and dtype, inputs unchanged, NaN
   /// reported.
   Device validate() const;
@@ -79,6 +84,9 @@ class DefaultDeviceScope {
 struct Portable {
   static Device device() { return Device::portable(); }
 };
+struct Cpu {
+  static Device device() { return Device::by_name("jit-cpu"); }
+};
 struct Reference {
   static Device device() { return Device::reference(); }
 };
@@ -88,6 +96,10 @@ struct Null {
 template <class B>
 struct Autodiff {
   static Device device() { return B::device().autodiff(); }
+};
+template <class B>
+struct Fusion {
+  static Device device() { return B::device().fusion(); }
 };
 template <class B>
 struct Validate {

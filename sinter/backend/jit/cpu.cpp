@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The processor with kernels compiled at run time: groups become one kernel each, single calls run
+// on the portable kernels.
+#include <algorithm>
+#include <map>
+#include <mutex>
+
+#include "sinter/backend/host/host_backend.hpp"
+#include "sinter/backend/jit/group_kernel.hpp"
+#include "sinter/backend/portable/portable.hpp"
+#include "sinter/backend/registry.hpp"
+#include "sinter/base/config.hpp"
+#include "sinter/kernel/runtimes/cpu/cpu_runtime.hpp"
+
+namespace sinter::backend {
+namespace {
+
+// Below this a kernel of its own doesn't pay for its launch; with the setting `fusion` at 2, any.
+constexpr std::int64_t least_elements = 4096;
+// Elements that one cube walks: a few of these blocks fit the second-level cache.
+constexpr std::uint32_t chunk_elements = 16384;
+constexpr std::int64_t most_elements = std::int64_t{1} << 31;
+constexpr std::size_t most_inputs = 32;
+
+class CpuBackend final : public HostBackend {
+ public:
+  CpuBackend() : HostBackend("jit-cpu", portable_kernels()), runtime_(kernel::cpu_runtime()) {}
+
+  bool joins_groups(const OpCall& call) const override {
+    if (call.def->family != Family::elementwise && call.def->family != Family::structured) {
+      return false;
+    }
+    const std::int64_t n = num_elements(call.outputs[0].shape);
+    if (n < (any_size() ? 1 : least_elements) || n > most_elements) {
+      return false;
+    }
+    SmallVector<DType, 4> dtypes;
+    for (const Value& input : call.inputs) {
+      dtypes.push_back(input.dtype());
+    }
+    return !dtypes.empty() && kernel::joins_expressions(*call.def, {dtypes.data(), dtypes.size()},
+                                                        call.outputs[0].dtype);
+  }
+
+  void execute_group(Group& group, Outputs& outputs) override {
+    if ((group.calls.size() == 1 && !any_size()) || group.inputs.size() > most_inputs) {
+      execute_one_by_one(*this, group, outputs);
+      return;
+    }
+    const jit::GroupPlan plan = jit::plan_group(group);
+    const Ref<kernel::Program> program = find(plan);
+    std::vector<kernel::Binding> bindings;
+    for (const Value& input : group.inputs) {
+      bindings.push_back(bind(input));
+    }
+    for (const std::uint32_t result : group.results) {
+      const TensorSpec& spec = group.specs[result - group.inputs.size()];
+      Value output = result_for(group, outputs, spec);
+      bindings.push_back(bind(output));
+      outputs.push_back(std::move(output));
+    }
+    launch(*program, plan, bindings);
+  }
+
+ private:
+  static bool any_size() { return config::integer(config::Setting::fusion) >= 2; }
+  static kernel::Binding bind(const Value& value) {
+    return {host(value).data(), 0, static_cast<std::uint64_t>(value.num_elements())};
+  }
+
+  // An input that only the group holds and that lies like the result gives its memory.
+  Value result_for(Group& group, const Outputs& taken, const TensorSpec& spec) {
+    for (Value& input : group.inputs) {
+      const bool reusable = input.unique() && input.dtype() == spec.dtype &&
+                            input.shape() == spec.shape && host(input).is_contiguous() &&
+                            host(input).storage().unique() &&
+                            std::find(taken.begin(), taken.end(), input) == taken.end();
+      if (reusable) {
+        return input;
+      }
+    }
+    return allocate(*this, spec);
+  }
+
+  void launch(const kernel::Program& program, const jit::GroupPlan& plan,
+              const std::vector<kernel::Binding>& bindings) {
+    std::uint32_t total = plan.launch.inner;
+    std::uint32_t chunk = chunk_elements;
+    if (plan.problem.outer > 0) {
+      total = 1;
+      for (const std::uint32_t size : plan.launch.outer) {
+        total *= size;
+      }
+      chunk = std::max<std::uint32_t>(1, chunk_elements / plan.launch.inner);
+    }
+    const std::vector<std::uint64_t> scalars = plan.launch.scalars(chunk);
+    runtime_.launch(
+        program,
+        {.cubes = {(total + chunk - 1) / chunk, 1, 1}, .buffers = bindings, .scalars = scalars});
+  }
+
+  Ref<kernel::Program> find(const jit::GroupPlan& plan) {
+    const std::lock_guard lock(mutex_);
+    Ref<kernel::Program>& slot = programs_[plan.key];
+    if (!slot) {
+      slot = runtime_.load(kernel::elementwise_kernel(plan.problem, runtime_.properties()));
+    }
+    return slot;
+  }
+
+  kernel::Runtime& runtime_;
+  std::mutex mutex_;
+  std::map<std::vector<std::uint64_t>, Ref<kernel::Program>> programs_;
+};
+
+}  // namespace
+
+void register_jit();
+void register_jit() {
+  add({.name = "jit-cpu",
+       .description = "kernels compiled for this processor while the program runs",
+       .device_count = [] { return kernel::cpu_can_compile() ? 1 : 0; },
+       .create = [](int) -> std::unique_ptr<Backend> { return std::make_unique<CpuBackend>(); }});
+}
+
+}  // namespace sinter::backend

@@ -2,9 +2,14 @@
 // The portable backend's families, one line each.
 #include "sinter/backend/portable/kernel_tables.hpp"
 
+#include "sinter/backend/portable/blocks.hpp"
+
 namespace sinter::backend::portable {
 
 void set_kernels(KernelTable& table) {
+  // A wrong SINTER_ISA throws here, while the device is made: in the midst of an op it could meet a
+  // destructor.
+  (void)kernels();
   set_elementwise(table);
   set_reduce(table);
   set_creation(table);

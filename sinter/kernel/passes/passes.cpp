@@ -3,6 +3,7 @@
 #include "sinter/kernel/passes/passes.hpp"
 
 #include "sinter/kernel/ir/verify.hpp"
+#include "sinter/kernel/passes/lower_math.hpp"
 
 namespace sinter::ir {
 
@@ -15,8 +16,13 @@ void run_passes(Kernel& kernel, std::span<const Pass> passes) {
   }
 }
 
+namespace {
+void lower_math_on_cpu(Kernel& kernel) { lower_math(kernel, MathTarget::cpu()); }
+}  // namespace
+
 std::span<const Pass> cpu_passes() {
   static constexpr Pass list[] = {
+      {"lower_math", lower_math_on_cpu},
       {"units_to_loops", units_to_loops},
       {"hoist_invariants", hoist_invariants},
       {"merge_equal_values", merge_equal_values},

@@ -21,7 +21,7 @@ constexpr Op functions[] = {Op::exp,      Op::exp2, Op::expm1,   Op::log,   Op::
                             Op::atanh,    Op::erf,  Op::pow,     Op::atan2, Op::hypot, Op::rsqrt,
                             Op::copysign, Op::rem,  Op::mul_high};
 
-std::optional<Val> on_f32(Op op, std::span<const Val> args) {
+std::optional<Val> on_floats(Op op, std::span<const Val> args) {
   switch (op) {
 #define SINTER_FORMULA(name) \
   case Op::name:             \
@@ -87,7 +87,7 @@ MathTarget& MathTarget::remove(std::initializer_list<Op> ops) {
 MathTarget MathTarget::cpu() {
   MathTarget target;
   target.native_f64_.set();
-  return target.add({Op::copysign, Op::mul_high});
+  return target.add({Op::copysign, Op::rem, Op::mul_high});
 }
 
 MathTarget MathTarget::spirv(bool exact) {
@@ -106,13 +106,14 @@ std::optional<Val> formula_of(Op op, std::span<const Val> args) {
   const Type type = args[0].type();
   switch (type.dtype) {
     case DType::f32:
-      return on_f32(op, args);
+    case DType::f64:
+      return on_floats(op, args);
     case DType::f16:
     case DType::bf16: {
       Val wide[3];
       std::transform(args.begin(), args.end(), wide,
                      [](Val arg) { return dsl::convert(arg, DType::f32); });
-      const std::optional<Val> y = on_f32(op, {wide, args.size()});
+      const std::optional<Val> y = on_floats(op, {wide, args.size()});
       return y ? std::optional(dsl::convert(*y, type.dtype)) : std::nullopt;
     }
     default:
@@ -127,12 +128,12 @@ void lower_math(Kernel& kernel, const MathTarget& target) {
            std::find(std::begin(functions), std::end(functions), inst.op) != std::end(functions) &&
            !target.has(inst.op, inst.type.dtype);
   };
-  if (std::none_of(kernel.insts.begin(), kernel.insts.end(), lacks)) {
-    return;
+  // Formulas may use what the target lacks as well, like mul_high.
+  while (std::any_of(kernel.insts.begin(), kernel.insts.end(), lacks)) {
+    kernel = rebuild(kernel, [&](const Inst& inst, std::span<const Val> args) {
+      return lacks(inst) ? formula_of(inst.op, args) : std::nullopt;
+    });
   }
-  kernel = rebuild(kernel, [&](const Inst& inst, std::span<const Val> args) {
-    return lacks(inst) ? formula_of(inst.op, args) : std::nullopt;
-  });
 }
 
 }  // namespace sinter::ir

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// e^x, 2^x and the hyperbolic functions on f32 values, all within 2 ulp, without branches.
+// e^x, 2^x and the hyperbolic functions on f32 and f64 values, within 2 ulp, without branches.
 //
 // x = n ln 2 + r with |r| <= ln 2 / 2 (Cody and Waite), a minimax polynomial for e^r, and 2^n by
 // its bits. Coefficients are by Remez' algorithm on the interval that each is used on.
@@ -11,76 +11,101 @@ namespace sinter::ir::math {
 
 namespace detail {
 
-/// e^x as (1 + p) 2^n.
+/// e^x = (1 + p) 2^n.
 struct Exponent {
-  Val n;
-  Val whole;  ///< n + bias in the low bits
+  Rounded whole;  ///< n, and n + offset
   Val p;
 };
 
-/// Reduces |x| < 2^15 and gives e^r - 1 by the polynomial r + r² (c0 + c1 r + …).
-inline Exponent reduce_exp(Val x, double bias, Coefficients c) {
-  const Val whole = fma(x, lit(log2_e), lit(rounder + bias));
-  const Val n = whole - lit(rounder + bias);
-  const Val r = fma(n, lit(2.12194440e-4), fma(n, lit(-0.693359375), x));
-  return {n, whole, fma(r * r, poly(r, c), r)};
+/// Reduces an x of at most 12 bits before the point; `factor` gives (e^r - 1 - r) / r².
+template <class F>
+Exponent reduce_exp(Val x, double offset, F&& factor) {
+  const Rounded whole = round_product(x, 1.44269504088896340736, offset);
+  // ln 2 in two pieces, of which the first is short: n times it is exact.
+  const Val near = fma(whole.n, lit(by(x, -0.693359375, -0.6931471805582987)), x);
+  const Val r = fma(whole.n, lit(by(x, 2.12194440e-4, -1.6465949582897082e-12)), near);
+  return {whole, fma(r * r, factor(r), r)};
 }
 
-inline Exponent reduce_exp(Val x, double bias) {
-  return reduce_exp(x, bias,
-                    {0.499999935262077971, 0.166665203462132389, 0.0416683483191370659,
-                     0.00836875474575416137, 0.00138174847270795706});
+inline Exponent reduce_exp(Val x, double offset) {
+  return reduce_exp(x, offset, [](Val r) {
+    return poly(
+        r,
+        {0.499999935262077971, 0.166665203462132389, 0.0416683483191370659, 0.00836875474575416137,
+         0.00138174847270795706},
+        {0.5000000000000011, 0.16666666666666413, 0.041666666666530204, 0.008333333333494574,
+         0.0013888888943617427, 0.0001984126950631917, 2.4801493112183195e-05,
+         2.755758661721087e-06, 2.763024358917892e-07, 2.4999981468847473e-08});
+  });
 }
 
 /// e^x / 2 for x >= 0, where only the double of it may be infinite.
 inline Val half_exp(Val x) {
-  const Exponent e = reduce_exp(at_most(x, 91), 254);
-  return scale(e.p + 1_k, bits(e.whole) - 1_k);
+  const Exponent e = reduce_exp(at_most(x, by(x, 91, 711)), 2 * format_of(x).bias);
+  return scale(e.p + 1_k, e.whole.bits - 1_k);
 }
 
 /// 2^f for |f| <= 1/2.
 inline Val exp2_fraction(Val f) {
-  const Val p = poly(f, {0.693147242069244385, 0.240226544682789467, 0.0555026187476977749,
-                         0.00961745201697881418, 0.00134232056713655913, 0.000156585681804761074});
+  const Val p = poly(f,
+                     {0.693147242069244385, 0.240226544682789467, 0.0555026187476977749,
+                      0.00961745201697881418, 0.00134232056713655913, 0.000156585681804761074},
+                     {0.6931471805599453, 0.24022650695910072, 0.055504108664821736,
+                      0.009618129107628562, 0.0013333558146381658, 0.00015403530393171298,
+                      1.5252733864922614e-05, 1.3215487003832833e-06, 1.0178047498488796e-07,
+                      7.054814694870869e-09, 4.457244280172313e-10, 2.5855399377133783e-11});
   return fma(f, p, 1_k);
 }
+
+/// (1 + p) x for p = c0 z + c1 z² + …: how odd functions are written.
+inline Val odd(Val x, Val z, Val p) { return fma(x * z, p, x); }
 
 }  // namespace detail
 
 /// e^x.
 inline Val exp(Val x) {
-  const detail::Exponent e = detail::reduce_exp(at_least(at_most(x, 89), -105), 254);
-  return scale(e.p + 1_k, bits(e.whole));
+  const Val c = at_least(at_most(x, by(x, 89, 710)), by(x, -105, -746));
+  const detail::Exponent e = detail::reduce_exp(c, 2 * format_of(x).bias);
+  return scale(e.p + 1_k, e.whole.bits);
 }
 
 /// 2^x.
 inline Val exp2(Val x) {
-  const Val c = at_least(at_most(x, 129), -151);
-  const Val whole = c + lit(rounder + 254);
-  return scale(detail::exp2_fraction(c - (whole - lit(rounder + 254))), bits(whole));
+  const Val c = at_least(at_most(x, by(x, 129, 1025)), by(x, -151, -1076));
+  const Rounded whole = round_product(c, 1, 2 * format_of(x).bias);
+  return scale(detail::exp2_fraction(c - whole.n), whole.bits);
 }
 
 /// e^x - 1, accurate near zero.
 inline Val expm1(Val x) {
-  const auto [n, whole, p] =
-      detail::reduce_exp(at_least(at_most(x, 89), -30), 126,
-                         {0.500000004396611964, 0.166666663472644227, 0.0416663610578763883,
-                          0.00833339427385274911, 0.00139406455425088235, 0.000198434870531241563});
-  const Val half = power_of_two(whole);  // 2^(n - 1)
+  const auto factor = [](Val r) {
+    return poly(r,
+                {0.500000004396611964, 0.166666663472644227, 0.0416663610578763883,
+                 0.00833339427385274911, 0.00139406455425088235, 0.000198434870531241563},
+                {0.5000000000000001, 0.1666666666666667, 0.041666666666652294, 0.008333333333326155,
+                 0.001388888889559632, 0.00019841269874760773, 2.4801574539209508e-05,
+                 2.7557255467660514e-06, 2.7567926711183543e-07, 2.5105191738543426e-08,
+                 1.7687722934948858e-09});
+  };
+  const Val c = at_least(at_most(x, by(x, 89, 710)), by(x, -30, -60));
+  const auto [whole, p] = detail::reduce_exp(c, format_of(x).bias - 1, factor);
+  const Val half = power_of_two(whole.bits);  // 2^(n - 1)
   const Val y = fma(half, p, half - 0.5_k);
-  return select(n == 0_k, select(x == 0_k, x, p), select(is_nan(x), x, y + y));
+  return select(whole.n == 0_k, select(x == 0_k, x, p), select(is_nan(x), x, y + y));
 }
 
 /// (e^x - e^-x) / 2: an odd polynomial below 1.
 inline Val sinh(Val x) {
   const Val a = abs(x);
   const Val z = a * a;
-  const Val near = fma(a * z,
-                       poly(z, {0.166666664975747634, 0.00833335005732906609,
-                                0.000198361598936926827, 2.81695078373236226e-6}),
-                       a);
+  const Val p =
+      poly(z,
+           {0.166666664975747634, 0.00833335005732906609, 0.000198361598936926827,
+            2.81695078373236226e-6},
+           {0.16666666666666669, 0.008333333333333148, 0.00019841269841431875, 2.75573191570713e-06,
+            2.5052123136816806e-08, 1.6057259761498308e-10, 7.758749014066416e-13});
   const Val half = detail::half_exp(a);
-  return copysign(select(a < 1_k, near, half - 0.25_k / half), x);
+  return copysign(select(a < 1_k, detail::odd(a, z, p), half - 0.25_k / half), x);
 }
 
 /// (e^x + e^-x) / 2.
@@ -93,14 +118,17 @@ inline Val cosh(Val x) {
 inline Val tanh(Val x) {
   const Val a = abs(x);
   const Val z = a * a;
-  const Val near = fma(a * z,
-                       poly(z, {-0.333332818724527329, 0.133314391953742037, -0.0537394639967929731,
-                                0.0206383571555932917, -0.00570429514791606788}),
-                       a);
-  const detail::Exponent e = detail::reduce_exp(at_most(a + a, 20), 127);
-  const Val power = power_of_two(e.whole);
+  const Val p = poly(
+      z,
+      {-0.333332818724527329, 0.133314391953742037, -0.0537394639967929731, 0.0206383571555932917,
+       -0.00570429514791606788},
+      {-0.33333333333332854, 0.1333333333326212, -0.05396825393128004, 0.021869487576344056,
+       -0.008863221005536069, 0.0035919891948552785, -0.0014549589758839274, 0.0005863168333351348,
+       -0.00022856475640483853, 7.714494086405478e-05, -1.607283108756414e-05});
+  const detail::Exponent e = detail::reduce_exp(at_most(a + a, by(x, 20, 40)), format_of(x).bias);
+  const Val power = power_of_two(e.whole.bits);
   const Val far = 1_k - 2_k / fma(power, e.p, power + 1_k);
-  return copysign(select(a < 0.625_k, near, far), x);
+  return copysign(select(a < 0.625_k, detail::odd(a, z, p), far), x);
 }
 
 }  // namespace sinter::ir::math

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Building blocks of the elementary functions: what formulas on kernel values are written with.
+// Building blocks of the elementary functions: what formulas on f32 and f64 values are written
+// with. Formulas are the same for both; where their constants differ, that of f32 comes first.
 #pragma once
 
 #include <initializer_list>
@@ -22,8 +23,31 @@ inline Val like(Val x, double value) { return Val::typed(x.type(), value); }
 
 inline const double infinity = std::numeric_limits<double>::infinity();
 inline const double not_a_number = std::numeric_limits<double>::quiet_NaN();
-inline constexpr double ln2 = 0.693147180559945309417;
-inline constexpr double log2_e = 1.44269504088896340736;
+
+/// What is known of a floating type.
+struct Format {
+  DType real;
+  DType whole;    ///< an integer of the same size
+  DType counted;  ///< the same with a sign
+  int bits;
+  int fraction;    ///< bits of it
+  int bias;        ///< of the exponent
+  double sign;     ///< bit, as a number
+  double rounder;  ///< see Rounded
+};
+inline constexpr Format single_format{DType::f32, DType::u32, DType::i32, 32,
+                                      23,         127,        0x1p31,     12582912.0};
+inline constexpr Format wide_format{DType::f64, DType::u64, DType::i64, 64,
+                                    52,         1023,       0x1p63,     6755399441055744.0};
+
+/// Of a float, or of an integer of its size.
+inline const Format& format_of(Val x) {
+  return size_of(x.type().dtype) == 8 ? wide_format : single_format;
+}
+/// The one or the other number, by the format of x.
+inline double by(Val x, double single, double wide) {
+  return format_of(x).bits == 64 ? wide : single;
+}
 
 inline Val select(Val mask, Val a, Val b) { return dsl::choose(mask, a, b); }
 inline Val fma(Val a, Val b, Val c) { return dsl::apply(Op::fma, {a, b, c}); }
@@ -31,22 +55,27 @@ inline Val abs(Val x) { return dsl::apply(Op::abs, {x}); }
 inline Val sqrt(Val x) { return dsl::apply(Op::sqrt, {x}); }
 inline Val trunc(Val x) { return dsl::apply(Op::trunc, {x}); }
 inline Val is_nan(Val x) { return x != x; }
-
-/// The bits of an f32 as u32 or i32, and back.
-inline Val bits(Val x, DType as = DType::u32) { return dsl::reinterpret(x, as); }
-inline Val real(Val x) { return dsl::reinterpret(x, DType::f32); }
-
 /// The smaller of x and a bound; NaN stays.
 inline Val at_most(Val x, double bound) { return select(x > lit(bound), lit(bound), x); }
 inline Val at_least(Val x, double bound) { return select(x < lit(bound), lit(bound), x); }
 
-/// The size of x with the sign of s, on f32 bits.
-inline Val copysign(Val x, Val s) {
-  return real((bits(x) & lit(0x7fffffff)) | (bits(s) & lit(0x80000000)));
-}
+/// The bits of a float as an integer of the same size, and back.
+inline Val bits(Val x) { return dsl::reinterpret(x, format_of(x).whole); }
+inline Val counted_bits(Val x) { return dsl::reinterpret(x, format_of(x).counted); }
+inline Val real(Val x) { return dsl::reinterpret(x, format_of(x).real); }
+/// An integer as a number.
+inline Val number(Val x) { return dsl::convert(x, format_of(x).real); }
+/// The sign bit of x, where it is in x.
+inline Val sign_of(Val x) { return bits(x) & lit(format_of(x).sign); }
+inline Val magnitude_of(Val x) { return bits(x) & ~like(bits(x), format_of(x).sign); }
+inline Val to_exponent(Val whole) { return whole << lit(format_of(whole).fraction); }
+
+/// The size of x with the sign of s.
+inline Val copysign(Val x, Val s) { return real(magnitude_of(x) | sign_of(s)); }
 
 /// c0 + c1 x + c2 x² + … by Horner's rule.
-inline Val poly(Val x, Coefficients c) {
+inline Val poly(Val x, Coefficients single, Coefficients wide) {
+  const Coefficients c = format_of(x).bits == 64 ? wide : single;
   const double* last = c.end() - 1;
   Val sum = lit(*last);
   while (last != c.begin()) {
@@ -55,16 +84,17 @@ inline Val poly(Val x, Coefficients c) {
   return sum;
 }
 
-/// The sum of two numbers as high + low; exactly, if |a| >= |b| or a is 0.
+/// A number as high + low, for twice the precision.
 struct Pair {
   Val high;
   Val low;
 };
+/// The sum, exactly if |a| >= |b| or a is 0.
 inline Pair quick_sum(Val a, Val b) {
   const Val high = a + b;
   return {high, (a - high) + b};
 }
-/// Exactly, whichever is larger.
+/// The sum, exactly.
 inline Pair exact_sum(Val a, Val b) {
   const Val high = a + b;
   const Val from_b = high - a;
@@ -76,18 +106,27 @@ inline Pair exact_product(Val a, Val b) {
   return {high, fma(a, b, -high)};
 }
 
-/// 1.5 * 2^23: an f32 of up to 2^22 added to it is rounded to a whole number, which the sum's low
-/// bits hold.
-inline constexpr double rounder = 12582912.0;
+/// A number rounded to a whole one, and the bits of that plus an offset: adding 1.5 * 2^23 (2^52)
+/// rounds a small number, and the low bits of the sum hold it.
+struct Rounded {
+  Val n;
+  Val bits;
+};
+/// Rounds x * factor.
+inline Rounded round_product(Val x, double factor, double offset) {
+  const double rounder = format_of(x).rounder + offset;
+  const Val sum = factor == 1 ? x + lit(rounder) : fma(x, lit(factor), lit(rounder));
+  return {sum - lit(rounder), bits(sum)};
+}
 
-/// 2^n where n + bias is in the low bits of `sum`, a number near `rounder`; bias 127.
-inline Val power_of_two(Val sum) { return real(bits(sum) << 23_k); }
+/// 2^n for n + bias in the low bits of `whole`.
+inline Val power_of_two(Val whole) { return real(to_exponent(whole)); }
 
-/// p * 2^n where n + 254 is in the low bits of `whole`: in two steps, so that denormal and infinite
+/// p * 2^n for n + 2 bias in the low bits of `whole`: in two steps, so that denormal and infinite
 /// results come out right.
 inline Val scale(Val p, Val whole) {
   const Val half = whole >> 1_k;
-  return p * real(half << 23_k) * real((whole - half) << 23_k);
+  return p * power_of_two(half) * power_of_two(whole - half);
 }
 
 }  // namespace sinter::ir::math

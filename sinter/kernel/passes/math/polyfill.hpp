@@ -9,32 +9,41 @@ namespace sinter::ir::math {
 
 namespace detail {
 
-/// |x| modulo |y| of two f32 by long division on their bits, eight bits of the quotient a step.
+/// |x| modulo |y| by long division on their bits, as many bits of the quotient a step as the
+/// significand leaves room for.
 inline Val rem_lane(Val x, Val y) {
-  const Val a = bits(x) & lit(0x7fffffff);
-  const Val b = bits(y) & lit(0x7fffffff);
-  const auto exponent = [](Val v) { return select((v >> 23_k) == 0_k, like(v, 1), v >> 23_k); };
-  const auto mantissa = [](Val v) {
-    return (v & 0x7fffff_k) | select((v >> 23_k) == 0_k, 0_k, like(v, 0x800000));
+  const Format& format = format_of(x);
+  const Val a = magnitude_of(x);
+  const Val b = magnitude_of(y);
+  const Val implicit = to_exponent(like(a, 1));
+  const auto exponent = [&](Val v) {
+    const Val e = v >> lit(format.fraction);
+    return select(e == 0_k, 1_k, e);
   };
-  const Val divisor = mantissa(b);
+  // Without the implicit one where the number is denormal.
+  const auto significand = [&](Val v) {
+    return select(v < implicit, v, (v & (implicit - 1_k)) | implicit);
+  };
+  const Val divisor = significand(b);
   const Val e = exponent(b);
-  const Val none = (b == 0_k) | (a >= 0x7f800000_k) | (b > 0x7f800000_k);
-  const Cell result(select(none, lit(0x7fc00000), a));
+  const Val inf = bits(like(x, infinity));
+  const Val none = (b == 0_k) | (a >= inf) | (b > inf);
+  const Cell result(select(none, bits(like(x, not_a_number)), a));
   KERNEL_IF (dsl::Expr<bool>((!none) & (a >= b))) {
-    const Cell rest(mantissa(a)), left(exponent(a) - e);
+    const Val most = lit(format.bits - format.fraction - 1);
+    const Cell rest(significand(a)), left(exponent(a) - e);
     for ([[maybe_unused]] const int round : dsl::forever()) {
       rest.set(rest.get() % divisor);
       dsl::break_if(dsl::Expr<bool>(left.get() == 0_k));
-      const Val step = select(left.get() < 8_k, left.get(), 8_k);
+      const Val step = select(left.get() < most, left.get(), most);
       rest.set(rest.get() << step);
       left.set(left.get() - step);
     }
-    // rest 2^(e - 150), in two steps that are exact where the result is denormal, too.
+    // rest 2^(e - bias - fraction), in two steps that are exact where the result is denormal, too.
+    const int spare = format.bias - format.fraction;
     const Val half = e >> 1_k;
-    const Val number = dsl::convert(rest.get(), DType::f32);
-    const Val first = number * real((half + 52_k) << 23_k);
-    result.set(bits(first * real((e - half + 52_k) << 23_k)));
+    const Val first = number(rest.get()) * power_of_two(half + lit(spare / 2));
+    result.set(bits(first * power_of_two(e - half + lit(spare - spare / 2))));
   }
   return real(result.get());
 }

@@ -120,7 +120,7 @@ Value Arithmetic::on_floats(Op op, DType dtype, const Args& args) {
     default:
       break;
   }
-  if (const char* name = rounding_intrinsic(op); name != nullptr && rounding_) {
+  if (const char* name = rounding_intrinsic(op); name != nullptr && complete_) {
     return intrinsic(name, a);
   }
   const std::optional<Helper> helper = helper_of(op);
@@ -144,7 +144,7 @@ Value Arithmetic::smaller_or_larger(Op op, DType dtype, Value a, Value b) {
 }
 
 Value Arithmetic::fused(DType dtype, const Args& args) {
-  if (rounding_) {
+  if (complete_) {
     return b_.rounded(dtype,
                       b_.call("llvm.fma", {LLVMTypeOf(args[0])}, {args[0], args[1], args[2]}));
   }

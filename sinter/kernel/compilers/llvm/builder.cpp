@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "sinter/kernel/compile_error.hpp"
+#include "sinter/base/half.hpp"
 
 namespace sinter::llvm {
 
@@ -17,8 +17,11 @@ unsigned bits_of(DType dtype) { return 8 * static_cast<unsigned>(size_of(dtype))
 
 }  // namespace
 
-Builder::Builder(LLVMContextRef context, LLVMModuleRef module)
-    : context_(context), module_(module), builder_(LLVMCreateBuilderInContext(context)) {}
+Builder::Builder(LLVMContextRef context, LLVMModuleRef module, bool has_f16)
+    : context_(context),
+      module_(module),
+      has_f16_(has_f16),
+      builder_(LLVMCreateBuilderInContext(context)) {}
 Builder::~Builder() { LLVMDisposeBuilder(builder_); }
 
 // ---- types ----
@@ -111,7 +114,59 @@ Value Builder::lane(Value value, unsigned lane) {
 
 // ---- kinds of numbers ----
 
+/// f32 to the bits of f16 and back, where no instruction does it; the algorithms of base/half.hpp.
+Value Builder::encode_f16(Value value) {
+  const Value whole = bitcast(value, integer(32));
+  const auto word = [&](std::uint64_t bits) { return same(whole, bits); };
+  const auto add = [&](Value a, Value b) { return LLVMBuildAdd(builder_, a, b, unnamed); };
+  const auto mask = [&](Value a, std::uint64_t bits) {
+    return LLVMBuildAnd(builder_, a, word(bits), unnamed);
+  };
+  const auto right = [&](Value a, unsigned by) {
+    return LLVMBuildLShr(builder_, a, word(by), unnamed);
+  };
+  constexpr std::uint32_t half_bits = 0x3f000000;  // of 0.5, whose last place is f16's least number
+  const Value magnitude = mask(whole, 0x7fffffff);
+  const Value rounded = right(add(add(magnitude, word(0xfff)), mask(right(magnitude, 13), 1)), 13);
+  const Value normal = add(rounded, word(-(std::uint64_t{112} << 10)));
+  const Value shifted =
+      LLVMBuildFAdd(builder_, bitcast(magnitude, f32()), bitcast(word(half_bits), f32()), unnamed);
+  const Value low = add(bitcast(shifted, integer(32)), word(-std::uint64_t{half_bits}));
+  const Value is_low = compare(LLVMIntULT, magnitude, word(std::uint64_t{113} << 23));
+  const Value is_large =
+      compare(LLVMIntUGT, rounded, word((std::uint64_t{112} << 10) + F16Format::max_code));
+  const Value is_nan = compare(LLVMIntUGT, magnitude, word(0x7f800000));
+  Value code = select(is_large, word(F16Format::overflow_code), normal);
+  code = select(is_nan, word(F16Format::nan_code), select(is_low, low, code));
+  code = LLVMBuildOr(builder_, code, mask(right(whole, 16), 0x8000), unnamed);
+  return LLVMBuildTrunc(builder_, code, with_element(value, integer(16)), unnamed);
+}
+
+Value Builder::decode_f16(Value bits) {
+  const Value whole = LLVMBuildZExt(builder_, bits, with_element(bits, integer(32)), unnamed);
+  const auto word = [&](std::uint64_t value) { return same(whole, value); };
+  const auto left = [&](Value a, unsigned by) {
+    return LLVMBuildShl(builder_, a, word(by), unnamed);
+  };
+  constexpr std::uint64_t rebias = std::uint64_t{112} << 23;
+  constexpr std::uint64_t one = rebias + (std::uint64_t{1} << 23);
+  const Value magnitude = LLVMBuildAnd(builder_, whole, word(0x7fff), unnamed);
+  const Value wide = left(magnitude, 13);
+  const Value with_one = bitcast(LLVMBuildAdd(builder_, wide, word(one), unnamed), f32());
+  const Value low =
+      bitcast(LLVMBuildFSub(builder_, with_one, bitcast(word(one), f32()), unnamed), integer(32));
+  const Value is_special = compare(LLVMIntUGT, magnitude, word(F16Format::max_code));
+  const Value normal =
+      LLVMBuildAdd(builder_, wide, select(is_special, word(2 * rebias), word(rebias)), unnamed);
+  const Value is_low = compare(LLVMIntULT, magnitude, word(1 << 10));
+  const Value sign = left(LLVMBuildAnd(builder_, whole, word(0x8000), unnamed), 16);
+  return bitcast(LLVMBuildOr(builder_, sign, select(is_low, low, normal), unnamed), f32());
+}
+
 Value Builder::rounded(DType dtype, Value value) {
+  if (dtype == DType::f16 && !has_f16_) {
+    return decode_f16(encode_f16(value));
+  }
   if (dtype == DType::f16) {
     const LlvmType half = with_element(value, LLVMHalfTypeInContext(context_));
     const Value narrow = LLVMBuildFPTrunc(builder_, value, half, unnamed);
@@ -196,6 +251,9 @@ Value Builder::to_buffer(DType dtype, Value value) {
   if (dtype == DType::boolean) {
     return LLVMBuildZExt(builder_, value, with_element(value, integer(8)), unnamed);
   }
+  if (dtype == DType::f16 && !has_f16_) {
+    return encode_f16(value);
+  }
   if (dtype == DType::f16) {
     const LlvmType half = with_element(value, LLVMHalfTypeInContext(context_));
     return bitcast(LLVMBuildFPTrunc(builder_, value, half, unnamed), integer(16));
@@ -211,6 +269,9 @@ Value Builder::to_buffer(DType dtype, Value value) {
 Value Builder::from_buffer(DType dtype, Value value) {
   if (dtype == DType::boolean) {
     return compare(LLVMIntNE, value, same(value, 0));
+  }
+  if (dtype == DType::f16 && !has_f16_) {
+    return decode_f16(value);
   }
   if (dtype == DType::f16) {
     return LLVMBuildFPExt(builder_, bitcast(value, LLVMHalfTypeInContext(context_)),

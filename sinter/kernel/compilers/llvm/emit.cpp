@@ -29,8 +29,8 @@ class Emitter {
   Emitter(LLVMContextRef context, LLVMModuleRef module, const ir::Kernel& kernel,
           const EmitOptions& options)
       : kernel_(kernel),
-        b_(context, module),
-        arithmetic_(b_, options.rounding),
+        b_(context, module, options.complete),
+        arithmetic_(b_, options.complete),
         never_wraps_(never_wrapping(kernel)),
         values_(kernel.insts.size()),
         bases_(kernel.memories.size()),
@@ -201,30 +201,42 @@ class Emitter {
 
     start(cube);
     const Value number = LLVMBuildPhi(builder, b_.integer(64), unnamed);
-    for (Value& position : positions_) {
-      position = LLVMBuildPhi(builder, b_.integer(32), unnamed);
+    const std::size_t axes = axes_used();
+    for (std::size_t axis = 0; axis < axes; ++axis) {
+      positions_[axis] = LLVMBuildPhi(builder, b_.integer(32), unnamed);
     }
     block(0, nullptr);
 
     const Value next = LLVMBuildAdd(builder, number, b_.i64(1), unnamed);
     LLVMSetNUW(next, 1);
     Value following[3];
-    step_position(following);
+    step_position(following, axes);
     const LLVMBasicBlockRef latch = here();
     LLVMBuildCondBr(builder, b_.compare(LLVMIntULT, next, last), cube, end);
     incoming(number, first, setup, next, latch);
-    for (std::size_t axis = 0; axis < 3; ++axis) {
+    for (std::size_t axis = 0; axis < axes; ++axis) {
       incoming(positions_[axis], initial[axis], setup, following[axis], latch);
     }
     start(end);
     LLVMBuildRetVoid(builder);
   }
 
-  void step_position(Value* following) {
+  /// Positions are carried from x on, as far as the kernel asks for them.
+  [[nodiscard]] std::size_t axes_used() const {
+    std::size_t axes = 0;
+    for (const ir::Inst& inst : kernel_.insts) {
+      if (inst.op == Op::cube_pos) {
+        axes = std::max<std::size_t>(axes, inst.payload + 1);
+      }
+    }
+    return axes;
+  }
+
+  void step_position(Value* following, std::size_t axes) {
     const Value zero = LLVMConstInt(b_.integer(32), 0, 0);
     const Value one = LLVMConstInt(b_.integer(32), 1, 0);
     Value carries = nullptr;
-    for (std::size_t axis = 0; axis < 3; ++axis) {
+    for (std::size_t axis = 0; axis < axes; ++axis) {
       const Value stepped = LLVMBuildAdd(b_.get(), positions_[axis], one, unnamed);
       const Value moved =
           carries == nullptr ? stepped : b_.select(carries, stepped, positions_[axis]);

@@ -2,13 +2,17 @@
 // Kernels compiled by the plug-in, run, and held against checked mode.
 #pragma once
 
+#include <array>
+#include <bit>
+#include <cmath>
 #include <cstring>
-#include <optional>
 #include <string>
 #include <vector>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "sinter/base/half.hpp"
 #include "sinter/base/os/library.hpp"
 #include "sinter/base/os/memory.hpp"
 #include "sinter/kernel/compilers/llvm/helpers.hpp"
@@ -134,12 +138,13 @@ struct BothResults {
   Buffers expected, got;
 };
 inline BothResults run_both(const ir::Kernel& kernel, const Buffers& buffers,
-                            const std::vector<std::uint64_t>& scalars = {}, ir::Extent cubes = {}) {
+                            const std::vector<std::uint64_t>& scalars = {}, ir::Extent cubes = {},
+                            const Request& request = {}) {
   BothResults results{buffers, buffers};
   const Bound checked(kernel, results.expected);
   ir::interpret(kernel, {.cubes = cubes, .buffers = checked.args, .scalars = scalars, .plane = 1});
   const std::string text = ir::print(kernel);
-  const Compiled compiled = compile(text);
+  const Compiled compiled = compile(text, request);
   EXPECT_EQ(compiled.message, "") << text;
   if (compiled.message.empty()) {
     const Bound bound(kernel, results.got);
@@ -148,6 +153,80 @@ inline BothResults run_both(const ir::Kernel& kernel, const Buffers& buffers,
   }
   return results;
 }
+
+// ---- numbers in memory ----
+
+/// A float of `dtype` as memory holds it.
+inline std::uint64_t memory_bits(DType dtype, double value) {
+  switch (dtype) {
+    case DType::f64:
+      return std::bit_cast<std::uint64_t>(value);
+    case DType::f32:
+      return std::bit_cast<std::uint32_t>(static_cast<float>(value));
+    case DType::f16:
+      return f16(value).bits;
+    default:
+      return bf16(value).bits;
+  }
+}
+
+inline double number_at(DType dtype, const std::byte* at) {
+  std::uint64_t bits = 0;
+  std::memcpy(&bits, at, size_of(dtype));
+  switch (dtype) {
+    case DType::f64:
+      return std::bit_cast<double>(bits);
+    case DType::f32:
+      return std::bit_cast<float>(static_cast<std::uint32_t>(bits));
+    case DType::f16:
+      return f16::from_bits(static_cast<std::uint16_t>(bits)).to_float();
+    default:
+      return bf16::from_bits(static_cast<std::uint16_t>(bits)).to_float();
+  }
+}
+
+/// Adds an element to `bytes`; checked mode knows one NaN of f16 and bf16, and two truth values.
+inline void put_element(std::vector<std::byte>& bytes, DType dtype, std::uint64_t bits) {
+  if (dtype == DType::boolean) {
+    bits &= 1;
+  } else if (dtype == DType::f16 && f16::from_bits(static_cast<std::uint16_t>(bits)).is_nan()) {
+    bits = F16Format::nan_code;
+  } else if (dtype == DType::bf16 && bf16::from_bits(static_cast<std::uint16_t>(bits)).is_nan()) {
+    bits = BF16Format::nan_code;
+  }
+  const auto raw = std::bit_cast<std::array<std::byte, 8>>(bits);
+  bytes.insert(bytes.end(), raw.begin(), raw.begin() + size_of(dtype));
+}
+
+/// What first differs, if not two NaN; `slack` lets floats be off by that share of the value.
+inline std::string difference(DType dtype, const std::vector<std::byte>& expected,
+                              const std::vector<std::byte>& got, double slack = 0) {
+  const std::size_t size = size_of(dtype);
+  for (std::size_t i = 0; i < expected.size(); i += size) {
+    if (std::memcmp(&expected[i], &got[i], size) == 0) {
+      continue;
+    }
+    if (!is_floating(dtype)) {
+      std::uint64_t a = 0, b = 0;
+      std::memcpy(&a, &expected[i], size);
+      std::memcpy(&b, &got[i], size);
+      return fmt::format("element {}: expected {:#x}, got {:#x}", i / size, a, b);
+    }
+    const double a = number_at(dtype, &expected[i]);
+    const double b = number_at(dtype, &got[i]);
+    if (!(std::isnan(a) && std::isnan(b)) && !(std::abs(a - b) <= slack * std::abs(a))) {
+      return fmt::format("element {}: expected {}, got {}", i / size, a, b);
+    }
+    if (slack == 0 && !std::isnan(a)) {
+      return fmt::format("element {}: expected {}, got {} (other bits)", i / size, a, b);
+    }
+  }
+  return {};
+}
+
+inline constexpr DType value_dtypes[] = {
+    DType::f64, DType::f32, DType::f16, DType::bf16, DType::i64, DType::i32,    DType::i16,
+    DType::i8,  DType::u64, DType::u32, DType::u16,  DType::u8,  DType::boolean};
 
 template <class T>
 std::vector<std::byte> bytes_of(const std::vector<T>& values) {

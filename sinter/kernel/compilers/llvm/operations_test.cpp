@@ -15,10 +15,6 @@ namespace {
 
 using ir::Op;
 
-constexpr DType dtypes[] = {DType::f64, DType::f32, DType::f16,    DType::bf16, DType::i64,
-                            DType::i32, DType::i16, DType::i8,     DType::u64,  DType::u32,
-                            DType::u16, DType::u8,  DType::boolean};
-
 /// One instruction: what it is called, its dtypes, and how its text goes.
 struct Case {
   Op op;
@@ -37,7 +33,7 @@ std::vector<Case> cases_of(DType from) {
   std::vector<Case> cases;
   for (int i = 0; i < ir::op_count(); ++i) {
     const Op op = static_cast<Op>(i);
-    for (const DType to : dtypes) {
+    for (const DType to : value_dtypes) {
       const bool converts = op == Op::cast || op == Op::bitcast;
       if (!is_function(op) || (!converts && from != to) ||
           (op == Op::bitcast && size_of(from) != size_of(to))) {
@@ -55,31 +51,6 @@ std::vector<Case> cases_of(DType from) {
 }
 
 // ---- numbers to try ----
-
-void put_element(std::vector<std::byte>& bytes, DType dtype, std::uint64_t bits) {
-  if (dtype == DType::boolean) {
-    bits &= 1;
-  } else if (dtype == DType::f16 && f16::from_bits(static_cast<std::uint16_t>(bits)).is_nan()) {
-    bits = F16Format::nan_code;  // checked mode knows one NaN
-  } else if (dtype == DType::bf16 && bf16::from_bits(static_cast<std::uint16_t>(bits)).is_nan()) {
-    bits = BF16Format::nan_code;
-  }
-  const auto raw = std::bit_cast<std::array<std::byte, 8>>(bits);
-  bytes.insert(bytes.end(), raw.begin(), raw.begin() + size_of(dtype));
-}
-
-std::uint64_t memory_bits(DType dtype, double value) {
-  switch (dtype) {
-    case DType::f64:
-      return std::bit_cast<std::uint64_t>(value);
-    case DType::f32:
-      return std::bit_cast<std::uint32_t>(static_cast<float>(value));
-    case DType::f16:
-      return f16(value).bits;
-    default:
-      return bf16(value).bits;
-  }
-}
 
 std::vector<std::uint64_t> special_values(DType dtype) {
   if (!is_floating(dtype)) {
@@ -164,47 +135,7 @@ std::string text_of(const std::vector<Case>& cases, int lanes) {
   return head + body + "}\n";
 }
 
-// ---- comparison ----
-
-double number_at(DType dtype, const std::byte* at) {
-  std::uint64_t bits = 0;
-  std::memcpy(&bits, at, size_of(dtype));
-  switch (dtype) {
-    case DType::f64:
-      return std::bit_cast<double>(bits);
-    case DType::f32:
-      return std::bit_cast<float>(static_cast<std::uint32_t>(bits));
-    case DType::f16:
-      return f16::from_bits(static_cast<std::uint16_t>(bits)).to_float();
-    default:
-      return bf16::from_bits(static_cast<std::uint16_t>(bits)).to_float();
-  }
-}
-
-/// Equal bits, or two NaN. `slack` lets floats be off by that share of the value.
-std::string difference(DType dtype, const std::vector<std::byte>& expected,
-                       const std::vector<std::byte>& got, double slack) {
-  const std::size_t size = size_of(dtype);
-  for (std::size_t i = 0; i < expected.size(); i += size) {
-    if (std::memcmp(&expected[i], &got[i], size) == 0) {
-      continue;
-    }
-    if (!is_floating(dtype)) {
-      std::uint64_t a = 0, b = 0;
-      std::memcpy(&a, &expected[i], size);
-      std::memcpy(&b, &got[i], size);
-      return fmt::format("try {}: expected {:#x}, got {:#x}", i / size, a, b);
-    }
-    const double a = number_at(dtype, &expected[i]);
-    const double b = number_at(dtype, &got[i]);
-    if (!(std::isnan(a) && std::isnan(b)) && !(std::abs(a - b) <= slack * std::abs(a))) {
-      return fmt::format("try {}: expected {}, got {}", i / size, a, b);
-    }
-  }
-  return {};
-}
-
-void check(DType from, int lanes) {
+void check(DType from, int lanes, const Request& request = {}) {
   constexpr std::size_t count = 1024;
   const std::vector<Case> cases = cases_of(from);
   Buffers buffers{tries(DType::boolean, 0, count)};
@@ -214,9 +145,9 @@ void check(DType from, int lanes) {
   for (const Case& what : cases) {
     buffers.push_back(std::vector<std::byte>(count * size_of(what.to)));
   }
-  const auto results =
-      run_both(ir::parse(text_of(cases, lanes)), buffers, {},
-               {static_cast<std::uint32_t>(count) / static_cast<std::uint32_t>(lanes), 1, 1});
+  const auto results = run_both(
+      ir::parse(text_of(cases, lanes)), buffers, {},
+      {static_cast<std::uint32_t>(count) / static_cast<std::uint32_t>(lanes), 1, 1}, request);
   for (std::size_t i = 0; i < cases.size(); ++i) {
     // The reciprocal root is rounded twice; what else is elementary is computed in f64 here and
     // there.
@@ -238,7 +169,21 @@ TEST_P(LlvmOperations, equal_checked_mode) {
     check(GetParam(), lanes);
   }
 }
-INSTANTIATE_TEST_SUITE_P(DTypes, LlvmOperations, ::testing::ValuesIn(dtypes),
+
+#ifdef __x86_64__
+// Without instructions for fma, rounding and f16.
+TEST(LlvmOldProcessor, floats_equal_checked_mode) {
+  SINTER_NEEDS_LLVM();
+  Request request;
+  request.cpu = "x86-64";
+  for (const DType dtype : {DType::f64, DType::f32, DType::f16, DType::bf16}) {
+    check(dtype, 1, request);
+    check(dtype, 4, request);
+  }
+}
+#endif
+
+INSTANTIATE_TEST_SUITE_P(DTypes, LlvmOperations, ::testing::ValuesIn(value_dtypes),
                          [](const auto& info) { return std::string(name_of(info.param)); });
 
 }  // namespace

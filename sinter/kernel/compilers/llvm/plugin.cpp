@@ -188,9 +188,9 @@ class Compilation {
     wide_ = target.features.find("+avx512f") != std::string::npos;
   }
 
-  EmitResult emit(bool rounding) {
+  EmitResult emit(bool complete) {
     const EmitResult result = llvm::emit(context_.get(), module_.get(), kernel_,
-                                         {.rounding = rounding, .wide_vectors = wide_});
+                                         {.complete = complete, .wide_vectors = wide_});
 #ifndef NDEBUG
     verify();
 #endif
@@ -263,10 +263,10 @@ void compile(const Request& request, Result& result) {
   start_llvm();
   const ir::Kernel kernel = ir::parse({request.text, request.text_bytes});
   const Target target = target_of(request);
-  // A processor without instructions to round shows by calls of functions that nobody has.
-  for (const bool rounding : {true, false}) {
+  // A processor that lacks instructions shows by calls of functions that nobody has.
+  for (const bool complete : {true, false}) {
     Compilation compilation(kernel, target, request.level);
-    const EmitResult emitted = compilation.emit(rounding);
+    const EmitResult emitted = compilation.emit(complete);
     result.scratch_bytes = emitted.scratch_bytes;
     if (request.level > 0) {
       compilation.optimise(passes_for(emitted));
@@ -275,7 +275,7 @@ void compile(const Request& request, Result& result) {
     const Owned<LLVMMemoryBufferRef> object = compilation.generate(LLVMObjectFile);
     const std::span bytes(reinterpret_cast<const unsigned char*>(LLVMGetBufferStart(object.get())),
                           LLVMGetBufferSize(object.get()));
-    if (rounding && !missing_symbol(bytes).empty()) {
+    if (complete && !missing_symbol(bytes).empty()) {
       continue;
     }
     const Image image = make_image(bytes, function_name);

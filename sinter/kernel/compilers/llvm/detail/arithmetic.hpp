@@ -14,8 +14,8 @@ using Args = std::array<Value, 3>;
 /// Builds pure instructions that have arguments.
 class Arithmetic {
  public:
-  /// Without `rounding`, the processor has no instructions for fma, floor, ceil, trunc and round.
-  Arithmetic(Builder& builder, bool rounding) : b_(builder), rounding_(rounding) {}
+  /// Without `complete`, the processor lacks fma, floor, ceil, trunc and round.
+  Arithmetic(Builder& builder, bool complete) : b_(builder), complete_(complete) {}
   /// The table of helpers, once it is known.
   void set_helpers(Value table) { helpers_ = table; }
 
@@ -39,7 +39,7 @@ class Arithmetic {
   Value intrinsic(const char* name, Value a) { return b_.call(name, {LLVMTypeOf(a)}, {a}); }
 
   Builder& b_;
-  bool rounding_;
+  bool complete_;
   Value helpers_ = nullptr;
 };
 

@@ -18,7 +18,8 @@ using LlvmType = LLVMTypeRef;
 /// buffers they are 16 bits and one byte.
 class Builder {
  public:
-  Builder(LLVMContextRef context, LLVMModuleRef module);
+  /// Without `has_f16`, the processor has no instructions that convert f16.
+  Builder(LLVMContextRef context, LLVMModuleRef module, bool has_f16);
   ~Builder();
   Builder(const Builder&) = delete;
   Builder& operator=(const Builder&) = delete;
@@ -92,9 +93,12 @@ class Builder {
  private:
   Value integer_cast(DType from, DType to, Value value);
   Value odd_f32(Value value);
+  Value encode_f16(Value value);
+  Value decode_f16(Value bits);
 
   LLVMContextRef context_;
   LLVMModuleRef module_;
+  bool has_f16_;
   LLVMBuilderRef builder_;
 };
 

@@ -14,7 +14,7 @@ namespace sinter::llvm {
 inline constexpr const char* function_name = "kernel";
 
 struct EmitOptions {
-  bool rounding = true;       ///< the processor has fma, floor, ceil, trunc and round
+  bool complete = true;       ///< the processor has fma, floor, ceil, trunc, round and f16
   bool wide_vectors = false;  ///< use registers of 512 bits
 };
 

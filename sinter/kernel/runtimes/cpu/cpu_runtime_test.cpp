@@ -67,7 +67,7 @@ std::vector<float> noise(std::size_t count) {
   return values;
 }
 
-struct Run {
+struct Sums {
   std::vector<float> x = noise(1000);
   std::vector<float> y = std::vector<float>(16, NAN);
   std::vector<std::uint32_t> count = {0};
@@ -85,8 +85,8 @@ struct Run {
   }
 };
 
-void expect_like_checked(const Run& found) {
-  Run expected;
+void expect_like_checked(const Sums& found) {
+  Sums expected;
   expected.checked();
   EXPECT_EQ(found.count, expected.count);
   for (std::size_t i = 0; i < expected.y.size(); ++i) {
@@ -96,16 +96,16 @@ void expect_like_checked(const Run& found) {
 
 TEST_F(CpuRuntime, runs_what_the_interpreter_runs) {
   const auto runtime = make_cpu_runtime({.plugin = {}, .cache = {}});
-  Run run;
+  Sums run;
   run.on(*runtime, *runtime->load(block_sums()));
   expect_like_checked(run);
 }
 
 TEST_F(CpuRuntime, Thread_launches_meet_in_atomics) {
   const auto runtime = make_cpu_runtime({.plugin = {}, .cache = {}});
-  std::vector<Run> runs(4);
+  std::vector<Sums> runs(4);
   std::vector<std::thread> threads;
-  for (Run& run : runs) {
+  for (Sums& run : runs) {
     threads.emplace_back([&] {
       const Ref<Program> program = runtime->load(block_sums());
       for (int i = 0; i < 20; ++i) {
@@ -117,7 +117,7 @@ TEST_F(CpuRuntime, Thread_launches_meet_in_atomics) {
   for (std::thread& thread : threads) {
     thread.join();
   }
-  for (const Run& run : runs) {
+  for (const Sums& run : runs) {
     expect_like_checked(run);
   }
 }
@@ -125,7 +125,7 @@ TEST_F(CpuRuntime, Thread_launches_meet_in_atomics) {
 TEST_F(CpuRuntime, a_kernel_kept_on_disk_needs_no_compiler) {
   make_cpu_runtime({.plugin = {}, .cache = folder_})->load(block_sums());
   const auto without = make_cpu_runtime({.plugin = "off", .cache = folder_});
-  Run run;
+  Sums run;
   run.on(*without, *without->load(block_sums()));
   expect_like_checked(run);
 }

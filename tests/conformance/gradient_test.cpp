@@ -63,11 +63,12 @@ double loss_at(const Case& c, const std::vector<HostData>& inputs) {
 // Gradients on `device` with autodiff, of the inputs that take one; an absent gradient counts as
 // zeros.
 std::vector<HostData> gradients_on(const Case& c, Device device,
-                                   const std::vector<HostData>& inputs) {
+                                   const std::vector<HostData>& inputs,
+                                   LayoutKind kind = LayoutKind::contiguous) {
   Backend& backend = device.autodiff().backend();
   std::vector<Value> leaves;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
-    const Value value = backend.from_data(inputs[i]);
+    const Value value = place(backend, inputs[i], kind);
     leaves.push_back(takes_gradient(c.inputs[i]) ? autodiff::require_grad(value) : value);
   }
   const Value loss = loss_of(c, backend, leaves);
@@ -128,12 +129,16 @@ void check_device_gradients(const Case& c, const std::vector<HostData>& inputs, 
     narrow.push_back(takes_gradient(c.inputs[i]) ? inputs[i].cast(dtype) : inputs[i]);
   }
   const std::vector<HostData> expected = gradients_on(c, Device::reference(), narrow);
-  const std::vector<HostData> got = gradients_on(c, device_under_test(), narrow);
-  for (std::size_t i = 0; i < inputs.size(); ++i) {
-    EXPECT_LE(relative_error(got[i], expected[i]),
-              tolerance_of(dtype, std::max(1e-5, 4 * c.def->notes.tolerance)))
-        << c.def->name << " case " << c.number << ": gradient of input " << i << " in "
-        << name_of(dtype);
+  for (int k = 0; k < (full_sweep() ? static_cast<int>(LayoutKind::count) : 1); ++k) {
+    const auto kind = static_cast<LayoutKind>(k);
+    const std::vector<HostData> got = gradients_on(c, device_under_test(), narrow, kind);
+    count_case();
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+      EXPECT_LE(relative_error(got[i], expected[i]),
+                tolerance_of(dtype, std::max(1e-5, 4 * c.def->notes.tolerance)))
+          << c.def->name << " case " << c.number << ": gradient of input " << i << " in "
+          << name_of(dtype) << ", " << name_of(kind);
+    }
   }
 }
 
@@ -213,6 +218,10 @@ void check_gradients(const OpDef& def) {
     }
     check_device_gradients(c, inputs, DType::f64);
     check_device_gradients(c, inputs, DType::f32);
+    if (full_sweep()) {
+      check_device_gradients(c, inputs, DType::f16);
+      check_device_gradients(c, inputs, DType::bf16);
+    }
   }
 }
 

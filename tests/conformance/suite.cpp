@@ -2,12 +2,15 @@
 // Running cases, and the program's entry.
 #include "suite.hpp"
 
+#include <cstdio>
 #include <cstdlib>
 
 #include "sinter/base/error.hpp"
 
 namespace sinter::conformance {
 namespace {
+
+std::int64_t cases = 0;
 
 class BodyTest : public testing::Test {
  public:
@@ -61,6 +64,10 @@ Result run_donated(const Case& c, Backend& backend, const std::vector<HostData>&
   return run(c, backend, values, ~std::uint64_t(0));
 }
 
+void count_case() { ++cases; }
+
+std::int64_t cases_compared() { return cases; }
+
 void add_test(const std::string& suite, const std::string& name, std::function<void()> body) {
   testing::RegisterTest(
       suite.c_str(), name.c_str(), nullptr, nullptr, __FILE__, __LINE__,
@@ -73,5 +80,9 @@ int main(int argc, char** argv) {
   testing::InitGoogleTest(&argc, argv);
   sinter::conformance::add_value_tests();
   sinter::conformance::add_gradient_tests();
-  return RUN_ALL_TESTS();
+  const int status = RUN_ALL_TESTS();
+  std::printf("%lld calls compared (%s)\n",
+              static_cast<long long>(sinter::conformance::cases_compared()),
+              sinter::conformance::full_sweep() ? "the whole product" : "a cover");
+  return status;
 }

@@ -32,6 +32,10 @@ Result run(const Case& c, Backend& backend, const std::vector<Value>& inputs,
 /// The same with inputs that are made here and given up, so that the op may work in place.
 Result run_donated(const Case& c, Backend& backend, const std::vector<HostData>& inputs);
 
+/// Adds to the number of compared calls that the program names at its end.
+void count_case();
+std::int64_t cases_compared();
+
 /// Registers a test `suite.name` with GoogleTest.
 void add_test(const std::string& suite, const std::string& name, std::function<void()> body);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Values of every op against the reference: dtypes, layouts, special values, sizes, in-place
 // safety.
+#include <algorithm>
 #include <set>
 
 #include "suite.hpp"
@@ -41,6 +42,8 @@ std::vector<HostData> make_inputs(const Case& c, DType dtype, std::mt19937_64& r
   return inputs;
 }
 
+constexpr int layout_count = static_cast<int>(LayoutKind::count);
+
 std::vector<Value> place_all(Backend& backend, const std::vector<HostData>& inputs,
                              LayoutKind kind) {
   std::vector<Value> values;
@@ -57,6 +60,7 @@ Result reference_result(const Case& c, const std::vector<HostData>& inputs) {
 
 // `got` must be what the reference gave, or both must refuse.
 void compare(const Result& got, const Result& expected, double tolerance, const std::string& what) {
+  count_case();
   EXPECT_EQ(got.error.empty(), expected.error.empty()) << what << "\n"
                                                        << got.error << expected.error;
   if (!got.error.empty() || !expected.error.empty()) {
@@ -70,16 +74,14 @@ void compare(const Result& got, const Result& expected, double tolerance, const 
   }
 }
 
-void check_layouts(const Case& c, DType dtype) {
+// The same layout for all inputs.
+void check_equal_layouts(const Case& c, DType dtype, const std::vector<HostData>& inputs,
+                         const Result& expected) {
   Backend& device = device_under_test().backend();
-  std::mt19937_64 random = random_of(c, dtype, 1);
-  const std::vector<HostData> inputs = make_inputs(c, dtype, random, false);
-  const Result expected = reference_result(c, inputs);
-  const int count = static_cast<int>(LayoutKind::count);
-  for (int k = 0; k < count; ++k) {
+  for (int k = 0; k < layout_count; ++k) {
     // The cover: every op sees every layout in f32, and two layouts in each other dtype.
     const bool chosen = full_sweep() || dtype == DType::f32 || k == 0 ||
-                        k == 1 + (c.number + static_cast<int>(dtype)) % (count - 1);
+                        k == 1 + (c.number + static_cast<int>(dtype)) % (layout_count - 1);
     if (chosen) {
       const auto kind = static_cast<LayoutKind>(k);
       compare(run(c, device, place_all(device, inputs, kind)), expected, c.def->notes.tolerance,
@@ -88,14 +90,103 @@ void check_layouts(const Case& c, DType dtype) {
   }
 }
 
+// A layout for each input: all combinations of up to three inputs; of more, one against the rest.
+void check_mixed_layouts(const Case& c, DType dtype, const std::vector<HostData>& inputs,
+                         const Result& expected) {
+  Backend& device = device_under_test().backend();
+  std::vector<std::vector<Value>> placed;  // by layout, by input
+  for (int k = 0; k < layout_count; ++k) {
+    placed.push_back(place_all(device, inputs, static_cast<LayoutKind>(k)));
+  }
+  const auto check = [&](const std::vector<int>& kinds) {
+    std::vector<Value> values;
+    std::string names;
+    for (std::size_t i = 0; i < kinds.size(); ++i) {
+      values.push_back(placed[static_cast<std::size_t>(kinds[i])][i]);
+      names += (i ? ", " : "") + name_of(static_cast<LayoutKind>(kinds[i]));
+    }
+    compare(run(c, device, values), expected, c.def->notes.tolerance, label(c, dtype, names));
+  };
+  std::vector<int> kinds(inputs.size(), 0);
+  if (inputs.size() > 3) {
+    for (std::size_t one = 0; one < inputs.size(); ++one) {
+      for (int pair = 0; pair < layout_count * layout_count; ++pair) {
+        std::fill(kinds.begin(), kinds.end(), pair / layout_count);
+        kinds[one] = pair % layout_count;
+        check(kinds);
+      }
+    }
+    return;
+  }
+  for (std::size_t done = 0; done < kinds.size();) {
+    check(kinds);
+    for (done = 0; done < kinds.size() && ++kinds[done] == layout_count; ++done) {
+      kinds[done] = 0;
+    }
+  }
+}
+
+void check_layouts(const Case& c, DType dtype) {
+  std::mt19937_64 random = random_of(c, dtype, 1);
+  const std::vector<HostData> inputs = make_inputs(c, dtype, random, false);
+  const Result expected = reference_result(c, inputs);
+  check_equal_layouts(c, dtype, inputs, expected);
+  if (full_sweep() && inputs.size() > 1) {
+    check_mixed_layouts(c, dtype, inputs, expected);
+  }
+}
+
 void check_special(const Case& c, DType dtype) {
   Backend& device = device_under_test().backend();
   for (int round = 0; round < (full_sweep() ? 8 : 2); ++round) {
     std::mt19937_64 random = random_of(c, dtype, 100 + round);
     const std::vector<HostData> inputs = make_inputs(c, dtype, random, true);
-    compare(run(c, device, place_all(device, inputs, LayoutKind::contiguous)),
-            reference_result(c, inputs), c.def->notes.tolerance, label(c, dtype, "special values"));
+    const Result expected = reference_result(c, inputs);
+    for (int k = 0; k < (full_sweep() ? layout_count : 1); ++k) {
+      const auto kind = static_cast<LayoutKind>(k);
+      compare(run(c, device, place_all(device, inputs, kind)), expected, c.def->notes.tolerance,
+              label(c, dtype, "special values, " + name_of(kind)));
+    }
   }
+}
+
+// Gives up the inputs of every layout, all of them and each set of a few, and holds the others.
+void check_given_up(const Case& c, DType dtype, const std::vector<HostData>& inputs,
+                    const Result& expected) {
+  Backend& device = device_under_test().backend();
+  const std::uint64_t all = (std::uint64_t(1) << inputs.size()) - 1;
+  for (int k = 0; k < layout_count; ++k) {
+    const auto kind = static_cast<LayoutKind>(k);
+    for (std::uint64_t donated = inputs.size() > 4 ? all : 1; donated <= all; ++donated) {
+      std::vector<Value> values = place_all(device, inputs, kind);
+      std::vector<Value> held;
+      for (std::size_t i = 0; i < inputs.size(); ++i) {
+        held.push_back((donated >> i & 1) != 0 ? Value() : values[i]);
+      }
+      compare(run(c, device, values, donated), expected, c.def->notes.tolerance,
+              label(c, dtype, "given up " + std::to_string(donated) + ", " + name_of(kind)));
+      for (std::size_t i = 0; i < inputs.size(); ++i) {
+        EXPECT_TRUE(!held[i] || device.read(held[i]) == inputs[i])
+            << label(c, dtype, "changed a live input, " + name_of(kind));
+      }
+    }
+  }
+}
+
+// One value as the first two inputs, given up twice: neither place may be written while the other
+// is still read.
+void check_same_twice(const Case& c, DType dtype, std::vector<HostData> inputs) {
+  if (inputs.size() < 2 || !(inputs[0].shape() == inputs[1].shape()) ||
+      inputs[0].dtype() != inputs[1].dtype() || c.inputs[0].role != c.inputs[1].role) {
+    return;
+  }
+  inputs[1] = inputs[0];
+  const Result expected = reference_result(c, inputs);
+  Backend& device = device_under_test().backend();
+  std::vector<Value> values = place_all(device, inputs, LayoutKind::contiguous);
+  values[1] = values[0];
+  compare(run(c, device, values, ~std::uint64_t(0)), expected, c.def->notes.tolerance,
+          label(c, dtype, "one value twice"));
 }
 
 // A given-up input may be overwritten and the result stays right; a live one is never changed.
@@ -113,6 +204,22 @@ void check_in_place(const Case& c, DType dtype) {
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     EXPECT_TRUE(device.read(handles[i]) == inputs[i]) << label(c, dtype, "changed a live input");
   }
+  check_same_twice(c, dtype, inputs);
+  if (full_sweep()) {
+    check_given_up(c, dtype, inputs, expected);
+  }
+}
+
+void check_size(const Case& c, DType dtype, std::int64_t size) {
+  Backend& device = device_under_test().backend();
+  std::mt19937_64 random = random_of(c, dtype, static_cast<int>(size));
+  const std::vector<HostData> inputs = make_inputs(c, dtype, random, false);
+  const Result expected = reference_result(c, inputs);
+  for (int k = 0; k < (full_sweep() ? layout_count : 1); ++k) {
+    const auto kind = static_cast<LayoutKind>(k);
+    compare(run(c, device, place_all(device, inputs, kind)), expected, c.def->notes.tolerance,
+            label(c, dtype, "size " + std::to_string(size) + ", " + name_of(kind)));
+  }
 }
 
 // Lengths around the edges of vectors, blocks and tiles.
@@ -120,22 +227,22 @@ void check_sizes(const OpDef& def) {
   const std::int64_t sizes[] = {0,   1,   2,   3,   4,   5,    7,    8,     9,    15,  16,
                                 17,  31,  32,  33,  63,  64,   65,   127,   128,  129, 255,
                                 256, 257, 511, 512, 513, 1023, 1025, 65535, 65537};
-  Backend& device = device_under_test().backend();
   for (const std::int64_t size : sizes) {
     if (size > 2000 && !full_sweep() && def.code % 5 != 0) {
       continue;
     }
-    for (Case& c : cases_of(def)) {
+    std::vector<Case> cases = cases_of(def);
+    cases.resize(std::min<std::size_t>(cases.size(), 1));
+    for (Case& c : cases) {
       for (SampleInput& sample : c.inputs) {
         sample.shape = Shape{size};
       }
-      std::mt19937_64 random = random_of(c, DType::f32, static_cast<int>(size));
-      const DType dtype = def.elementwise && !def.elementwise->f64 ? DType::i64 : DType::f32;
-      const std::vector<HostData> inputs = make_inputs(c, dtype, random, false);
-      compare(run(c, device, place_all(device, inputs, LayoutKind::contiguous)),
-              reference_result(c, inputs), def.notes.tolerance,
-              label(c, dtype, "size " + std::to_string(size)));
-      break;
+      const DType usual = def.elementwise && !def.elementwise->f64 ? DType::i64 : DType::f32;
+      for (const DType dtype : computing_dtypes) {
+        if (dtype == usual || full_sweep()) {
+          check_size(c, dtype, size);
+        }
+      }
     }
   }
 }
@@ -157,12 +264,17 @@ void check_empty(const OpDef& def) {
           s = s == size ? 0 : s;
         }
       }
-      std::mt19937_64 random = random_of(c, DType::f32, 3);
-      const DType dtype = def.elementwise && !def.elementwise->f64 ? DType::i64 : DType::f32;
-      const std::vector<HostData> inputs = make_inputs(c, dtype, random, false);
-      compare(run(c, device, place_all(device, inputs, LayoutKind::contiguous)),
-              reference_result(c, inputs), def.notes.tolerance,
-              label(c, dtype, "size " + std::to_string(size) + " set to 0"));
+      const DType usual = def.elementwise && !def.elementwise->f64 ? DType::i64 : DType::f32;
+      for (const DType dtype : computing_dtypes) {
+        if (dtype != usual && !full_sweep()) {
+          continue;
+        }
+        std::mt19937_64 random = random_of(c, dtype, 3);
+        const std::vector<HostData> inputs = make_inputs(c, dtype, random, false);
+        compare(run(c, device, place_all(device, inputs, LayoutKind::contiguous)),
+                reference_result(c, inputs), def.notes.tolerance,
+                label(c, dtype, "size " + std::to_string(size) + " set to 0"));
+      }
     }
   }
 }

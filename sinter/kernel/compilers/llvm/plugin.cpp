@@ -159,15 +159,16 @@ class Machine {
 /// use it names itself: the whole of -O2 would take three times as long for nothing. Loops of a
 /// known length are those over the units of a cube, which name no vectors.
 std::string passes_for(const EmitResult& emitted) {
-  std::string passes = "sroa,early-cse<memssa>,simplifycfg,instcombine";
+  const std::string combine = "instcombine<no-verify-fixpoint>";
+  std::string passes = "sroa,early-cse<memssa>,simplifycfg," + combine;
   if (emitted.has_counted_loops) {
-    passes += ",loop(indvars,loop-deletion,loop-unroll-full),sroa,early-cse<memssa>,instcombine";
+    passes += ",loop(indvars,loop-deletion,loop-unroll-full),sroa,early-cse<memssa>," + combine;
   }
   passes += ",loop-mssa(loop-rotate,licm),loop(indvars),gvn";
   if (emitted.has_counted_loops) {
-    passes += ",loop-vectorize,instcombine";
+    passes += ",loop-vectorize," + combine;
   } else if (emitted.has_loops) {
-    passes += ",instcombine";
+    passes += "," + combine;
   }
   return "function(" + passes + ",simplifycfg)";
 }

@@ -12,7 +12,7 @@ namespace sinter::config {
 /// Every setting; the table in config.cpp holds their names, bounds and meaning.
 /// `memory_limit` is read from SINTER_MEMORY_LIMIT, or from a line `memory_limit = 4G` of the file
 /// that SINTER_CONFIG names (./sinter.conf if that isn't set). The environment wins.
-enum class Setting { cache, debug, fusion, isa, llvm, memory_limit, threads };
+enum class Setting { cache, debug, fusion, isa, llvm, memory_limit, threads, view };
 
 /// Where a value came from; the later in this list wins.
 enum class Source { built_in, file, environment, set, scoped };

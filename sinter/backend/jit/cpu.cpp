@@ -2,11 +2,10 @@
 // The processor with kernels compiled at run time: groups become one kernel each, single calls run
 // on the portable kernels.
 #include <algorithm>
-#include <map>
-#include <mutex>
 
 #include "sinter/backend/host/host_backend.hpp"
 #include "sinter/backend/jit/group_kernel.hpp"
+#include "sinter/backend/jit/programs.hpp"
 #include "sinter/backend/portable/portable.hpp"
 #include "sinter/backend/registry.hpp"
 #include "sinter/base/config.hpp"
@@ -24,7 +23,10 @@ constexpr std::size_t most_inputs = 32;
 
 class CpuBackend final : public HostBackend {
  public:
-  CpuBackend() : HostBackend("jit-cpu", portable_kernels()), runtime_(kernel::cpu_runtime()) {}
+  CpuBackend()
+      : HostBackend("jit-cpu", portable_kernels()),
+        runtime_(kernel::cpu_runtime()),
+        programs_(runtime_) {}
 
   bool joins_groups(const OpCall& call) const override {
     if (call.def->family != Family::elementwise && call.def->family != Family::structured) {
@@ -49,6 +51,10 @@ class CpuBackend final : public HostBackend {
     }
     const jit::GroupPlan plan = jit::plan_group(group);
     const Ref<kernel::Program> program = find(plan);
+    if (!program) {  // it is being compiled
+      execute_one_by_one(*this, group, outputs);
+      return;
+    }
     std::vector<kernel::Binding> bindings;
     for (const Value& input : group.inputs) {
       bindings.push_back(bind(input));
@@ -100,17 +106,14 @@ class CpuBackend final : public HostBackend {
   }
 
   Ref<kernel::Program> find(const jit::GroupPlan& plan) {
-    const std::lock_guard lock(mutex_);
-    Ref<kernel::Program>& slot = programs_[plan.key];
-    if (!slot) {
-      slot = runtime_.load(kernel::elementwise_kernel(plan.problem, runtime_.properties()));
-    }
-    return slot;
+    const auto record = [&] {
+      return kernel::elementwise_kernel(plan.problem, runtime_.properties());
+    };
+    return any_size() ? programs_.get(plan.key, record) : programs_.find(plan.key, record);
   }
 
   kernel::Runtime& runtime_;
-  std::mutex mutex_;
-  std::map<std::vector<std::uint64_t>, Ref<kernel::Program>> programs_;
+  jit::Programs programs_;
 };
 
 }  // namespace

@@ -25,8 +25,8 @@ struct Properties {
   std::uint32_t cubes = 1;          ///< cubes that run at the same time
   bool has_f64 = true;
   bool has_i64 = true;
-  bool has_f16 = true;   ///< f16 in memory; computed as f32 everywhere
-  bool has_i8 = true;    ///< elements of one and two bytes in memory
+  bool has_f16 = true;       ///< f16 in memory; computed as f32 everywhere
+  bool has_i8 = true;        ///< elements of one and two bytes in memory
   bool host_memory = false;  ///< memory is the host's: kernels take plain pointers
 };
 
@@ -62,7 +62,8 @@ struct Timing {
 };
 
 /// One device. Work is done in the order in which it is asked for; every function may be called
-/// from several threads. Throws DeviceError, CompileError and OutOfMemoryError; the next call works.
+/// from several threads. Throws DeviceError, CompileError and OutOfMemoryError; the next call
+/// works.
 class Runtime {
  public:
   Runtime() = default;
@@ -76,6 +77,10 @@ class Runtime {
 
   /// Optimises and compiles a legal kernel, or finds it in the caches.
   virtual Ref<Program> load(const ir::Kernel& kernel) = 0;
+  /// The same if no compiler is needed: the caches have it. Nothing otherwise.
+  virtual Ref<Program> load_kept(const ir::Kernel& /*kernel*/) { return {}; }
+  /// Makes the compiler ready, if there is one to open.
+  virtual void open_compiler() {}
   /// Starts a kernel; returns before it has ended where the device allows.
   virtual void launch(const Program& program, const LaunchArgs& args) = 0;
 

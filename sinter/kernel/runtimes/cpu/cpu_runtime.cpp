@@ -16,6 +16,7 @@
 #include "sinter/kernel/compilers/llvm/helpers.hpp"
 #include "sinter/kernel/ir/text.hpp"
 #include "sinter/kernel/launch/disk_cache.hpp"
+#include "sinter/kernel/launch/view.hpp"
 #include "sinter/kernel/passes/passes.hpp"
 #include "sinter/kernel/runtimes/cpu/plugin_loader.hpp"
 
@@ -81,18 +82,10 @@ class CpuRuntime final : public Runtime {
   std::string name() const override { return "cpu"; }
   const Properties& properties() const override { return properties_; }
 
-  Ref<Program> load(const ir::Kernel& kernel) override {
-    ir::Kernel lowered = kernel;
-    ir::run_passes(lowered, ir::cpu_passes());
-    const std::string text = ir::print(lowered);
-    const std::string key = fmt::format("{}\n{}", compiler_key(), text);
-    const std::lock_guard lock(mutex_);
-    Ref<Program>& slot = programs_[key];
-    if (!slot) {
-      slot = make_ref<CpuProgram>(kernel.name, image_of(kernel, key, text));
-    }
-    return slot;
-  }
+  Ref<Program> load(const ir::Kernel& kernel) override { return load(kernel, true); }
+  Ref<Program> load_kept(const ir::Kernel& kernel) override { return load(kernel, false); }
+
+  void open_compiler() override { plugin_.open(); }
 
   void launch(const Program& program, const LaunchArgs& args) override {
     SmallVector<void*, 16> buffers;
@@ -132,14 +125,47 @@ class CpuRuntime final : public Runtime {
   void trim() override { MemoryPool::host().trim(); }
 
  private:
-  CompiledImage image_of(const ir::Kernel& kernel, const std::string& key,
-                         const std::string& text) {
-    if (const auto kept = cache_.find(key)) {
-      if (const auto image = CompiledImage::parse(*kept)) {
-        return *image;
+  Ref<Program> load(const ir::Kernel& kernel, bool compile) {
+    ir::Kernel lowered = kernel;
+    ir::run_passes(lowered, ir::cpu_passes());
+    const std::string text = ir::print(lowered);
+    const std::string key = fmt::format("{}\n{}", compiler_key(), text);
+    {
+      const std::lock_guard lock(mutex_);
+      const auto found = programs_.find(key);
+      if (found != programs_.end()) {
+        return found->second;
       }
     }
-    const CompiledImage image = plugin_.compile(kernel.name, text);
+    std::optional<CompiledImage> image = kept_image(key);
+    if (!image && compile) {
+      image = compiled_image(kernel, key, text);
+    }
+    if (!image) {
+      return {};
+    }
+    // Whoever came first stays: programs of one kernel are one.
+    Ref<Program> program = make_ref<CpuProgram>(kernel.name, *image);
+    const std::lock_guard lock(mutex_);
+    return programs_.try_emplace(key, std::move(program)).first->second;
+  }
+
+  std::optional<CompiledImage> kept_image(const std::string& key) {
+    // What is to be shown must be compiled.
+    const auto kept = view_enabled() ? std::nullopt : cache_.find(key);
+    return kept ? CompiledImage::parse(*kept) : std::nullopt;
+  }
+
+  CompiledImage compiled_image(const ir::Kernel& kernel, const std::string& key,
+                               const std::string& text) {
+    const bool shown = view_enabled();
+    std::string listing;
+    const CompiledImage image = plugin_.compile(kernel.name, text, shown ? &listing : nullptr);
+    if (shown) {
+      view(kernel.name, "ir", ir::print(kernel, {.places = true}));
+      view(kernel.name, "cpu.ir", text);
+      view(kernel.name, "code", listing);
+    }
     cache_.keep(key, image.str());
     return image;
   }

@@ -82,6 +82,11 @@ std::string LlvmPlugin::find(const std::string& wanted) {
 }
 
 void LlvmPlugin::open() {
+  const std::lock_guard lock(mutex_);
+  open_locked();
+}
+
+void LlvmPlugin::open_locked() {
   if (library_) {
     return;
   }
@@ -101,9 +106,10 @@ void LlvmPlugin::open() {
   }
 }
 
-CompiledImage LlvmPlugin::compile(std::string_view name, std::string_view text) {
+CompiledImage LlvmPlugin::compile(std::string_view name, std::string_view text,
+                                  std::string* listing) {
   const std::lock_guard lock(mutex_);
-  open();
+  open_locked();
   auto* const run = reinterpret_cast<llvm::Compile*>(library_.symbol("sinter_llvm_compile"));
   auto* const release = reinterpret_cast<llvm::Release*>(library_.symbol("sinter_llvm_release"));
   if (run == nullptr || release == nullptr) {
@@ -113,6 +119,7 @@ CompiledImage LlvmPlugin::compile(std::string_view name, std::string_view text) 
   llvm::Request request;
   request.text = text.data();
   request.text_bytes = text.size();
+  request.listing = listing != nullptr ? 1 : 0;
   llvm::Result result;
   const int status = run(&request, &result);
   CompiledImage image;
@@ -121,6 +128,9 @@ CompiledImage LlvmPlugin::compile(std::string_view name, std::string_view text) 
     image.code.assign(reinterpret_cast<const char*>(result.image), result.image_bytes);
     image.entry = result.entry;
     image.scratch = result.scratch_bytes;
+    if (listing != nullptr && result.listing != nullptr) {
+      *listing = result.listing;
+    }
   } else {
     problem = result.message != nullptr ? result.message : "no reason was given";
   }

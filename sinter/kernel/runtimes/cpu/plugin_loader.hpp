@@ -35,12 +35,16 @@ class LlvmPlugin {
   /// ../lib/sinter, or where this library was built; empty if there is none or `wanted` is "off".
   static std::string find(const std::string& wanted);
 
+  /// Throws DeviceError when it isn't there or can't be opened.
+  void open();
   /// Compiles the text of a kernel for this processor. Throws DeviceError when the plug-in isn't
   /// there, and CompileError.
-  CompiledImage compile(std::string_view name, std::string_view text);
+  /// With `listing`, also what the compiler made of it.
+  CompiledImage compile(std::string_view name, std::string_view text,
+                        std::string* listing = nullptr);
 
  private:
-  void open();
+  void open_locked();
 
   std::string path_;
   std::mutex mutex_;

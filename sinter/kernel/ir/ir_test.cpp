@@ -125,6 +125,7 @@ std::string problem_of(const std::string& statements) {
 
 TEST(Verifier, rules) {
   EXPECT_EQ(problem_of(""), "none");
+  EXPECT_EQ(problem_of("%a = constant -1 : i64\n"), "none");
   EXPECT_EQ(problem_of("%a = add %0 %f : f32\n"),
             "add: the arguments' types don't go together: u32, f32; cast or splat one");
   EXPECT_EQ(problem_of("%a = add %f %f : u32\n"), "add: gives f32, but is declared u32");

@@ -141,9 +141,16 @@ std::pair<Id, Id> two_product(Module& m, Id a, Id b) {
   const Id splitter = m.constant(m.real(64), std::bit_cast<std::uint64_t>(134217729.0));
   const auto mul = [&](Id x, Id y) { return m.exact(Code::f_mul, {x, y}); };
   const auto sub = [&](Id x, Id y) { return m.exact(Code::f_sub, {x, y}); };
+  const auto number = [&](double x) {
+    return m.constant(m.real(64), std::bit_cast<std::uint64_t>(x));
+  };
   const auto split = [&](Id x) {
-    const Id wide = mul(splitter, x);
-    const Id high = sub(wide, sub(wide, x));
+    // Scaled where the product with the splitter could leave the range.
+    const Id is_large = m.test(Code::f_greater_than, {m.glsl(Glsl::f_abs, {x}), number(0x1p900)});
+    const Id scaled = mul(x, m.select(is_large, number(0x1p-100), number(1)));
+    const Id wide = mul(splitter, scaled);
+    const Id high =
+        mul(sub(wide, sub(wide, scaled)), m.select(is_large, number(0x1p100), number(1)));
     return std::pair(high, sub(x, high));
   };
   const Id product = mul(a, b);
@@ -166,18 +173,27 @@ Id Numeric::fused_by_f64(Id a, Id b, Id c) {
   });
 }
 
-/// Boldo and Melquiond, "Emulation of FMA and correctly rounded sums" (2008). Where a step leaves
-/// the range of f64, the result is rounded twice.
+/// Boldo and Melquiond, "Emulation of FMA and correctly rounded sums" (2008), scaled down where the
+/// product or the sum is large. A result below 2^-900 may be rounded twice.
 Id Numeric::fused_f64(Id a, Id b, Id c) {
   return m_.call("fma_f64", m_.real(64), {a, b, c}, [&](Args args) {
-    const auto [high, low] = two_product(m_, args[0], args[1]);
-    const auto [sum, rest] = two_sum(m_, args[2], low);
+    const auto number = [&](double x) { return bound_of(m_.real(64), x); };
+    const auto mul = [&](Id x, Id y) { return m_.exact(Code::f_mul, {x, y}); };
+    const auto is_large = [&](Id x) {
+      return m_.test(Code::f_greater_than, {m_.glsl(Glsl::f_abs, {x}), number(0x1p900)});
+    };
+    const Id product = mul(args[0], args[1]);
+    const Id large = m_.test(Code::logical_or, {is_large(product), is_large(args[2])});
+    const Id down = m_.select(large, number(0x1p-200), number(1));
+    const auto [high, low] = two_product(m_, mul(args[0], down), args[1]);
+    const auto [sum, rest] = two_sum(m_, mul(args[2], down), low);
     const auto [head, tail] = two_sum(m_, high, sum);
     const auto [small, error] = two_sum(m_, rest, tail);
-    const Id result = m_.exact(Code::f_add, {head, round_to_odd(small, error)});
-    const Id plain = m_.exact(Code::f_add, {high, args[2]});
-    const Id finite =
-        m_.test(Code::f_equal, {m_.exact(Code::f_sub, {result, result}), bound_of(m_.real(64), 0)});
+    const Id scaled = m_.exact(Code::f_add, {head, round_to_odd(small, error)});
+    const Id result = mul(scaled, m_.select(large, number(0x1p200), number(1)));
+    // Infinities and NaN among the arguments.
+    const Id plain = m_.exact(Code::f_add, {product, args[2]});
+    const Id finite = m_.test(Code::f_equal, {m_.exact(Code::f_sub, {scaled, scaled}), number(0)});
     return m_.select(finite, result, plain);
   });
 }

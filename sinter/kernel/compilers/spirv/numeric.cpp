@@ -16,6 +16,22 @@ namespace {
 bool is_signed(DType dtype) { return !is_unsigned(dtype) && dtype != DType::boolean; }
 bool is_wide(DType dtype) { return size_of(dtype) == 8; }
 
+/// The instruction on floats that rounds once, if `op` is one.
+std::optional<Code> rounded(Op op) {
+  switch (op) {
+    case Op::add:
+      return Code::f_add;
+    case Op::sub:
+      return Code::f_sub;
+    case Op::mul:
+      return Code::f_mul;
+    case Op::div:
+      return Code::f_div;
+    default:
+      return std::nullopt;
+  }
+}
+
 /// The function of GLSL.std.450 of the same name, as precise as the device makes it.
 template <class Functions>
 Glsl glsl_of(Op op) {
@@ -259,19 +275,14 @@ Id Numeric::high_product_64(bool has_sign, Id a, Id b) {
 
 Id Numeric::floating(Op op, DType dtype, const std::array<Id, 3>& args) {
   const auto [a, b, c] = args;
+  if (const auto code = rounded(op)) {
+    return narrow(dtype, m_.exact(*code, {a, b}));
+  }
   switch (op) {
     case Op::neg:
       return m_.same(Code::f_negate, {a});
     case Op::abs:
       return m_.glsl(Glsl::f_abs, {a});
-    case Op::add:
-      return narrow(dtype, m_.exact(Code::f_add, {a, b}));
-    case Op::sub:
-      return narrow(dtype, m_.exact(Code::f_sub, {a, b}));
-    case Op::mul:
-      return narrow(dtype, m_.exact(Code::f_mul, {a, b}));
-    case Op::div:
-      return narrow(dtype, m_.exact(Code::f_div, {a, b}));
     case Op::rem:
       return float_remainder(a, b);
     case Op::min:
@@ -281,12 +292,6 @@ Id Numeric::floating(Op op, DType dtype, const std::array<Id, 3>& args) {
     }
     case Op::fma:
       return narrow(dtype, fused(a, b, c));
-    case Op::floor:
-      return m_.glsl(Glsl::floor, {a});
-    case Op::ceil:
-      return m_.glsl(Glsl::ceil, {a});
-    case Op::trunc:
-      return m_.glsl(Glsl::trunc, {a});
     case Op::round:
       return m_.glsl(Glsl::round_even, {a});
     case Op::copysign: {
@@ -299,23 +304,27 @@ Id Numeric::floating(Op op, DType dtype, const std::array<Id, 3>& args) {
       return m_.bitcast(held, m_.same(Code::bit_or, {magnitude, other}));
     }
     default:
-      return narrow(dtype, elementary(op, dtype, a, b));
+      return elementary(op, dtype, a, b);
   }
 }
 
 Id Numeric::elementary(Op op, DType dtype, Id a, Id b) {
   if (op == Op::rsqrt) {
     const Id one = bound_of(m_.type_of(a), 1);
-    return m_.exact(Code::f_div, {one, m_.glsl(Glsl::sqrt, {a})});
+    return narrow(dtype, m_.exact(Code::f_div, {one, m_.glsl(Glsl::sqrt, {a})}));
   }
   const Glsl function = glsl_of<Glsl>(op);
   if (function == Glsl::none) {
     refuse("Vulkan has no such function; lower it to arithmetic before");
   }
-  if (dtype == DType::f64 && op != Op::sqrt) {
+  if (function == Glsl::floor || function == Glsl::ceil || function == Glsl::trunc) {
+    return m_.glsl(function, {a});
+  }
+  if (dtype == DType::f64 && function != Glsl::sqrt) {
     refuse("Vulkan has it for f32 only; lower it to arithmetic before, or cast");
   }
-  return ir::traits_of(op).arguments == 2 ? m_.glsl(function, {a, b}) : m_.glsl(function, {a});
+  const bool two = ir::traits_of(op).arguments == 2;
+  return narrow(dtype, two ? m_.glsl(function, {a, b}) : m_.glsl(function, {a}));
 }
 
 // ---- truth ----

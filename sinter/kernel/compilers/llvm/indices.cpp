@@ -10,7 +10,7 @@ using ir::Op;
 
 bool grows(Op op) { return op == Op::add || op == Op::mul || op == Op::shift_left; }
 
-/// What a value of clean operands is: nothing that may stand for a number below zero.
+/// Whether a value can't stand for a number below zero. A scalar can: strides and offsets do.
 bool is_clean(const ir::Kernel& kernel, const ir::Inst& inst, const std::vector<bool>& clean) {
   if (inst.type != ir::index_type) {
     return false;
@@ -19,7 +19,6 @@ bool is_clean(const ir::Kernel& kernel, const ir::Inst& inst, const std::vector<
   switch (inst.op) {
     case Op::constant:
       return inst.payload < (std::uint64_t{1} << 31);
-    case Op::scalar:
     case Op::unit_pos:
     case Op::cube_pos:
     case Op::cube_count:

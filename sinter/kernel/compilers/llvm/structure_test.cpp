@@ -144,6 +144,24 @@ buffer y f32 write
   EXPECT_EQ(got[20], 4.0f);
 }
 
+TEST(Llvm, strides_and_offsets_below_zero_wrap) {
+  SINTER_NEEDS_LLVM();
+  const ir::Kernel kernel = record("backwards", {}, [] {
+    const Buffer<float> x("x", ir::Access::read), y("y", ir::Access::write);
+    const Index stride = scalar<std::uint32_t>("stride"), offset = scalar<std::uint32_t>("offset");
+    for (const Index i : range(y.length())) {
+      y[i] = x[i * stride + offset + (cube_pos() - 1u)].value();
+    }
+  });
+  const std::size_t n = 40;
+  const std::uint64_t minus_two = 0xfffffffeu;
+  const auto results =
+      run_both(kernel, {bytes_of(counted<float>(2 * n)), bytes_of(std::vector<float>(n))},
+               {minus_two, 2 * n - 1}, {2, 1, 1});
+  EXPECT_EQ(values_of<float>(results.got[1]), values_of<float>(results.expected[1]));
+  EXPECT_EQ(values_of<float>(results.got[1])[0], counted<float>(2 * n).back());
+}
+
 /// Locals of `size` elements: written by one index, read by another, some by vectors.
 template <class T>
 ir::Kernel local_kernel(std::uint32_t size) {

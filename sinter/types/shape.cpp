@@ -116,7 +116,10 @@ Dims contiguous_strides(const Shape& shape) {
   std::int64_t step = 1;
   for (int i = shape.rank() - 1; i >= 0; --i) {
     strides[i] = step;
-    step *= std::max<std::int64_t>(shape[i], 1);
+    // Only a shape without elements can overflow, and nothing is reached by its strides.
+    if (__builtin_mul_overflow(step, std::max<std::int64_t>(shape[i], 1), &step)) {
+      step = 0;
+    }
   }
   return strides;
 }

@@ -104,6 +104,9 @@ void over_lines(const Plan& plan, F&& body) {
   const std::int64_t outers = plan.outers();
   const std::int64_t inners = plan.inners;
   const std::int64_t count = plan.count;
+  if (inners == 0) {
+    return;  // an index without elements has no rows to name
+  }
   if (outers >= inners) {
     const std::int64_t grain = parallel_grain / (count * inners + 1) + 1;
     parallel_for(outers, grain, [&](std::int64_t begin, std::int64_t end) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // e^x, 2^x and the hyperbolic functions on f32 and f64 values, within 2 ulp, without branches.
 //
-// x = n ln 2 + r with |r| <= ln 2 / 2 (Cody and Waite), a minimax polynomial for e^r, and 2^n by
-// its bits. Coefficients are by Remez' algorithm on the interval that each is used on.
+// e^x = 2^n 2^f with x / ln 2 = n + f and |f| <= 1/2: a minimax polynomial for 2^f, and 2^n by its
+// bits. Coefficients are by Remez' algorithm on the interval that each is used on.
 #pragma once
 
 #include "sinter/kernel/passes/math/parts.hpp"
@@ -10,40 +10,6 @@
 namespace sinter::ir::math {
 
 namespace detail {
-
-/// e^x = (1 + p) 2^n.
-struct Exponent {
-  Rounded whole;  ///< n, and n + offset
-  Val p;
-};
-
-/// Reduces an x of at most 12 bits before the point; `factor` gives (e^r - 1 - r) / r².
-template <class F>
-Exponent reduce_exp(Val x, double offset, F&& factor) {
-  const Rounded whole = round_product(x, 1.44269504088896340736, offset);
-  // ln 2 in two pieces, of which the first is short: n times it is exact.
-  const Val near = fma(whole.n, lit(by(x, -0.693359375, -0.6931471805582987)), x);
-  const Val r = fma(whole.n, lit(by(x, 2.12194440e-4, -1.6465949582897082e-12)), near);
-  return {whole, fma(r * r, factor(r), r)};
-}
-
-inline Exponent reduce_exp(Val x, double offset) {
-  return reduce_exp(x, offset, [](Val r) {
-    return poly(
-        r,
-        {0.499999935262077971, 0.166665203462132389, 0.0416683483191370659, 0.00836875474575416137,
-         0.00138174847270795706},
-        {0.5000000000000011, 0.16666666666666413, 0.041666666666530204, 0.008333333333494574,
-         0.0013888888943617427, 0.0001984126950631917, 2.4801493112183195e-05,
-         2.755758661721087e-06, 2.763024358917892e-07, 2.4999981468847473e-08});
-  });
-}
-
-/// e^x / 2 for x >= 0, where only the double of it may be infinite.
-inline Val half_exp(Val x) {
-  const Exponent e = reduce_exp(at_most(x, by(x, 91, 711)), 2 * format_of(x).bias);
-  return scale(e.p + 1_k, e.whole.bits - 1_k);
-}
 
 /// 2^f for |f| <= 1/2.
 inline Val exp2_fraction(Val f) {
@@ -57,6 +23,28 @@ inline Val exp2_fraction(Val f) {
   return fma(f, p, 1_k);
 }
 
+/// e^x = fraction * 2^n.
+struct Exponent {
+  Val fraction;  ///< between sqrt(1/2) and sqrt(2)
+  Val whole;     ///< n + offset in the low bits
+};
+
+/// Of an x with at most 12 bits before the point.
+inline Exponent exponent(Val x, double offset) {
+  // 1 / ln 2 in two pieces.
+  const double high = by(x, 1.44269502162933349609375, 1.4426950408889634);
+  const double low = by(x, 1.92596303e-8, 2.0355273740931033e-17);
+  const Rounded whole = round_product(x, high, offset);
+  const Val f = fma(x, lit(low), fma(x, lit(high), -whole.n));
+  return {exp2_fraction(f), whole.bits};
+}
+
+/// e^x / 2 for x >= 0, where only the double of it may be infinite.
+inline Val half_exp(Val x) {
+  const Exponent e = exponent(at_most(x, by(x, 91, 711)), 2 * format_of(x).bias);
+  return scale(e.fraction, e.whole - 1_k);
+}
+
 /// (1 + p) x for p = c0 z + c1 z² + …: how odd functions are written.
 inline Val odd(Val x, Val z, Val p) { return fma(x * z, p, x); }
 
@@ -65,8 +53,8 @@ inline Val odd(Val x, Val z, Val p) { return fma(x * z, p, x); }
 /// e^x.
 inline Val exp(Val x) {
   const Val c = at_least(at_most(x, by(x, 89, 710)), by(x, -105, -746));
-  const detail::Exponent e = detail::reduce_exp(c, 2 * format_of(x).bias);
-  return scale(e.p + 1_k, e.whole.bits);
+  const detail::Exponent e = detail::exponent(c, 2 * format_of(x).bias);
+  return scale(e.fraction, e.whole);
 }
 
 /// 2^x.
@@ -76,19 +64,21 @@ inline Val exp2(Val x) {
   return scale(detail::exp2_fraction(c - whole.n), whole.bits);
 }
 
-/// e^x - 1, accurate near zero.
+/// e^x - 1, accurate near zero: x = n ln 2 + r, and a polynomial for (e^r - 1 - r) / r².
 inline Val expm1(Val x) {
-  const auto factor = [](Val r) {
-    return poly(r,
-                {0.500000004396611964, 0.166666663472644227, 0.0416663610578763883,
-                 0.00833339427385274911, 0.00139406455425088235, 0.000198434870531241563},
-                {0.5000000000000001, 0.1666666666666667, 0.041666666666652294, 0.008333333333326155,
-                 0.001388888889559632, 0.00019841269874760773, 2.4801574539209508e-05,
-                 2.7557255467660514e-06, 2.7567926711183543e-07, 2.5105191738543426e-08,
-                 1.7687722934948858e-09});
-  };
   const Val c = at_least(at_most(x, by(x, 89, 710)), by(x, -30, -60));
-  const auto [whole, p] = detail::reduce_exp(c, format_of(x).bias - 1, factor);
+  const Rounded whole = round_product(c, 1.44269504088896340736, format_of(x).bias - 1);
+  // ln 2 in two pieces, of which the first is short: n times it is exact.
+  const Val near = fma(whole.n, lit(by(x, -0.693359375, -0.6931471805582987)), c);
+  const Val r = fma(whole.n, lit(by(x, 2.12194440e-4, -1.6465949582897082e-12)), near);
+  const Val factor = poly(
+      r,
+      {0.500000004396611964, 0.166666663472644227, 0.0416663610578763883, 0.00833339427385274911,
+       0.00139406455425088235, 0.000198434870531241563},
+      {0.5000000000000001, 0.1666666666666667, 0.041666666666652294, 0.008333333333326155,
+       0.001388888889559632, 0.00019841269874760773, 2.4801574539209508e-05, 2.7557255467660514e-06,
+       2.7567926711183543e-07, 2.5105191738543426e-08, 1.7687722934948858e-09});
+  const Val p = fma(r * r, factor, r);
   const Val half = power_of_two(whole.bits);  // 2^(n - 1)
   const Val y = fma(half, p, half - 0.5_k);
   return select(whole.n == 0_k, select(x == 0_k, x, p), select(is_nan(x), x, y + y));
@@ -125,9 +115,8 @@ inline Val tanh(Val x) {
       {-0.33333333333332854, 0.1333333333326212, -0.05396825393128004, 0.021869487576344056,
        -0.008863221005536069, 0.0035919891948552785, -0.0014549589758839274, 0.0005863168333351348,
        -0.00022856475640483853, 7.714494086405478e-05, -1.607283108756414e-05});
-  const detail::Exponent e = detail::reduce_exp(at_most(a + a, by(x, 20, 40)), format_of(x).bias);
-  const Val power = power_of_two(e.whole.bits);
-  const Val far = 1_k - 2_k / fma(power, e.p, power + 1_k);
+  const detail::Exponent e = detail::exponent(at_most(a + a, by(x, 20, 40)), format_of(x).bias);
+  const Val far = 1_k - 2_k / fma(power_of_two(e.whole), e.fraction, 1_k);
   return copysign(select(a < 0.625_k, detail::odd(a, z, p), far), x);
 }
 

@@ -30,21 +30,18 @@ class MathTarget {
 
   /// A processor: square roots, rounding, and libm for f64.
   static MathTarget cpu();
-  /// SPIR-V with GLSL.std.450. Its elementary functions are hundreds of ulp off in places, so that
-  /// they count only if `exact` is false.
-  static MathTarget spirv(bool exact = true);
+  /// SPIR-V: the elementary functions of GLSL.std.450 may be thousands of ulp off, so that none of
+  /// them counts.
+  static MathTarget spirv();
 
  private:
   std::bitset<128> native_;
   std::bitset<128> native_f64_;
 };
 
-/// The instructions that lower_math knows how to replace.
-[[nodiscard]] std::span<const Op> lowered_ops();
-
 /// What stands in for `op` on `args` in the kernel that is being recorded; nothing if there is no
-/// formula for it. Functions on f32 are within 2 ulp over all arguments, with the special values of
-/// C99; f16 and bf16 are computed in f32 and rounded once.
+/// formula for it. Over all arguments functions are within 2 ulp on f32 and 4 ulp on f64, with the
+/// special values of C99; f16 and bf16 are computed in f32 and rounded once.
 [[nodiscard]] std::optional<dsl::Val> formula_of(Op op, std::span<const dsl::Val> args);
 
 /// Replaces what `target` lacks by formulas.

@@ -2,6 +2,7 @@
 // Errors of the formulas against libm in long double, in units of the last place.
 #include "sinter/kernel/passes/lower_math.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstring>
@@ -355,6 +356,24 @@ TEST(LowerMath, the_upper_half_of_a_product) {
   expect_mul_high<std::int32_t>();
   expect_mul_high<std::uint64_t>();
   expect_mul_high<std::int64_t>();
+}
+
+TEST(LowerMath, only_elementary_functions_have_formulas) {
+  std::string names;
+  for (int i = 0; i < op_count(); ++i) {
+    const auto op = static_cast<Op>(i);
+    bool lowered = false;
+    static_cast<void>(dsl::record("probe", {}, [&] {
+      const dsl::Val args[] = {dsl::Val::typed({DType::f32, 1}, 0.5),
+                               dsl::Val::typed({DType::f32, 1}, 0.5)};
+      lowered = formula_of(op, {args, std::clamp<std::size_t>(traits_of(op).arguments, 1, 2)})
+                    .has_value();
+    }));
+    names += lowered ? std::string(traits_of(op).name) + " " : "";
+  }
+  EXPECT_EQ(names,
+            "rem rsqrt exp exp2 expm1 log log2 log10 log1p sin cos tan asin acos atan sinh cosh "
+            "tanh asinh acosh atanh erf pow atan2 hypot copysign ");
 }
 
 TEST(LowerMath, what_a_target_has_stays) {

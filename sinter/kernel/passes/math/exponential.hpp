@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// e^x, 2^x and the hyperbolic functions on f32 and f64 values, within 2 ulp, without branches.
+// e^x, 2^x and the hyperbolic functions, without branches.
 //
 // e^x = 2^n 2^f with x / ln 2 = n + f and |f| <= 1/2: a minimax polynomial for 2^f, and 2^n by its
 // bits. Coefficients are by Remez' algorithm on the interval that each is used on.

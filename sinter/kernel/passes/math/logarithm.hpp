@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Logarithms and the inverse hyperbolic functions on f32 and f64 values, within 2 ulp, without
-// branches.
+// Logarithms and the inverse hyperbolic functions, without branches.
 //
 // x = 2^n (1 + f) with sqrt(1/2) <= 1 + f < sqrt(2), and log(1 + f) = f + tail by a minimax
 // polynomial. Where the argument of a logarithm is itself rounded, its low half comes along as

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Powers, lengths and the error function on f32 and f64 values, within 2 ulp, without branches.
+// Powers, lengths and the error function, without branches.
 #pragma once
 
 #include "sinter/kernel/passes/math/exponential.hpp"

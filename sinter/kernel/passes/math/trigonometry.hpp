@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Trigonometric functions and their inverses on f32 and f64 values, within 2 ulp.
+// Trigonometric functions and their inverses.
 //
 // |x| < 2^17 is reduced modulo pi/2 by three pieces of it (Cody and Waite), which fused multiplies
 // make exact to a rounding. For larger ones all lanes take the bits of 2/pi that matter (Payne and

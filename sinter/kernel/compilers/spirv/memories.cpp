@@ -256,6 +256,24 @@ Id Memories::atomic(Op op, std::uint64_t memory, Id base, Id index, Id a, Id b) 
   return cell.bits ? numeric_.from_bits(what.dtype, old) : old;
 }
 
+Id Memories::changed(Op op, DType dtype, Id value, Id a, Id b) {
+  switch (op) {
+    case Op::atomic_add:
+      return numeric_.apply(Op::add, dtype, dtype, {value, a, 0});
+    case Op::atomic_min:
+      return numeric_.apply(Op::min, dtype, dtype, {value, a, 0});
+    case Op::atomic_max:
+      return numeric_.apply(Op::max, dtype, dtype, {value, a, 0});
+    case Op::atomic_compare_exchange: {
+      const Id bits = numeric_.to_bits(dtype, value);
+      const Id found = m_.test(Code::i_equal, {bits, numeric_.to_bits(dtype, a)});
+      return m_.select(found, b, value);
+    }
+    default:
+      return a;
+  }
+}
+
 /// Any other change: computed from what is there, and tried until nobody came between.
 Id Memories::swap(Op op, std::uint64_t memory, Id index, Id a, Id b) {
   const ir::Memory& what = kernel_.memories[memory];
@@ -280,23 +298,6 @@ Id Memories::swap(Op op, std::uint64_t memory, Id index, Id a, Id b) {
     }
     return bits;
   };
-  const auto next = [&](Id value) {
-    switch (op) {
-      case Op::atomic_add:
-        return numeric_.apply(Op::add, what.dtype, what.dtype, {value, a, 0});
-      case Op::atomic_min:
-        return numeric_.apply(Op::min, what.dtype, what.dtype, {value, a, 0});
-      case Op::atomic_max:
-        return numeric_.apply(Op::max, what.dtype, what.dtype, {value, a, 0});
-      case Op::atomic_compare_exchange: {
-        const Id found = m_.test(
-            Code::i_equal, {numeric_.to_bits(what.dtype, value), numeric_.to_bits(what.dtype, a)});
-        return m_.select(found, b, value);
-      }
-      default:
-        return a;
-    }
-  };
   const Id first = m_.value(Code::atomic_load, cell.element, {word, scope, relaxed});
   const Id before = m_.block();
   const Id header = m_.label(), again = m_.label(), end = m_.label();
@@ -307,9 +308,9 @@ Id Memories::swap(Op op, std::uint64_t memory, Id index, Id a, Id b) {
   const Id body = m_.label();
   m_.branch(body);
   m_.begin(body);
-  const Id seen =
-      m_.value(Code::atomic_compare_exchange, cell.element,
-               {word, scope, relaxed, relaxed, encode(old.id, next(decode(old.id))), old.id});
+  const Id seen = m_.value(Code::atomic_compare_exchange, cell.element,
+                           {word, scope, relaxed, relaxed,
+                            encode(old.id, changed(op, what.dtype, decode(old.id), a, b)), old.id});
   const Id done = m_.test(Code::i_equal, {seen, old.id});
   m_.branch(again);
   m_.begin(again);

@@ -16,6 +16,14 @@
 #include "sinter/kernel/runtimes/vulkan/detail/runtime.hpp"
 #endif
 
+#if defined(__SANITIZE_THREAD__)
+// A driver may synchronise in ways that the thread sanitizer can't see.
+extern "C" const char* __tsan_default_suppressions();
+extern "C" const char* __tsan_default_suppressions() {
+  return "called_from_lib:libvulkan_lvp.so\ncalled_from_lib:libvulkan.so\n";
+}
+#endif
+
 namespace sinter::kernel {
 namespace {
 

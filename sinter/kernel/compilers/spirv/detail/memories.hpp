@@ -45,6 +45,7 @@ class Memories {
   };
   Place place(const Cell& cell, DType dtype, Id index);
   Id narrow_mask(DType dtype);
+  Id changed(ir::Op op, DType dtype, Id value, Id a, Id b);
   Id swap(ir::Op op, std::uint64_t memory, Id index, Id a, Id b);
   [[nodiscard]] bool is_native(const Cell& cell, const ir::Memory& memory, ir::Op op) const;
 

@@ -53,13 +53,12 @@ class Numeric {
   Id integer_to_integer(DType from, DType to, Id x);
   Id bound_of(Id type, double value);
 
-  // helpers.cpp: functions of the module.
+  // helpers.cpp, remainder.cpp: functions of the module.
   Id fused(Id a, Id b, Id c);
   Id fused_by_f64(Id a, Id b, Id c);
   Id fused_f64(Id a, Id b, Id c);
   Id round_to_odd(Id sum, Id error);
   Id float_remainder(Id a, Id b);
-  Id highest_bit(Id x);
   Id encode_half(Id x);
   Id decode_half(Id bits);
   Id encode_bfloat(Id x);

@@ -207,9 +207,13 @@ inline Val tan(Val x) {
        0.008863219172763937, 0.003592289008532279, 0.0014547583512579394, 0.0005950633056689316,
        0.00022238359585582243, 0.00013651846572553867, -2.6376982882068265e-05,
        8.944448998383067e-05, -4.4872597812891346e-05, 2.086236499591022e-05});
-  const Val t = r.high + fma(r.high * z, p, fma(r.low, z, r.low));
-  const Val y = select((r.quadrant & 1_k) != 0_k, lit(-1) / t, t);
-  return select(x == 0_k, x, real(bits(y) ^ (sign_of(x))));
+  const Pair t = quick_sum(r.high, fma(r.high * z, p, fma(r.low, z, r.low)));
+  // -1 / t, corrected for what both roundings lost.
+  const Val inverse = lit(-1) / t.high;
+  const Val rest = fma(inverse, t.low, fma(inverse, t.high, 1_k));
+  const Val odd = fma(inverse, rest, inverse);
+  const Val y = select((r.quadrant & 1_k) != 0_k, odd, t.high);
+  return select(x == 0_k, x, real(bits(y) ^ sign_of(x)));
 }
 
 /// Inverse sine; NaN beyond 1. Above 1/2 from the half angle: pi/2 - 2 asin(sqrt((1 - |x|) / 2)).

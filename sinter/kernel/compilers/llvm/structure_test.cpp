@@ -348,6 +348,53 @@ TEST(Llvm, refuses_with_a_reason) {
   EXPECT_EQ(compile(empty).message, "");
 }
 
+/// What "adrp x, page; ldr q, [x, offset]" reads, by the encodings of the Arm architecture.
+std::vector<float> read_by_arm(const std::vector<std::byte>& image) {
+  std::int64_t pages[32] = {};
+  bool is_known[32] = {};
+  for (std::size_t at = 0; at + 4 <= image.size(); at += 4) {
+    std::uint32_t word = 0;
+    std::memcpy(&word, image.data() + at, 4);
+    if ((word & 0x9f000000u) == 0x90000000u) {
+      const std::uint32_t distance = (word >> 29 & 3) | (word >> 5 & 0x7ffff) << 2;
+      pages[word & 31] =
+          static_cast<std::int64_t>(at >> 12) + (static_cast<std::int32_t>(distance << 11) >> 11);
+      is_known[word & 31] = true;
+    } else if ((word & 0xffc00000u) == 0x3dc00000u && is_known[word >> 5 & 31]) {
+      const std::int64_t place = pages[word >> 5 & 31] * 4096 + (word >> 10 & 0xfff) * 16;
+      std::vector<float> values(4);
+      if (place >= 0 && static_cast<std::size_t>(place) + 16 <= image.size()) {
+        std::memcpy(values.data(), image.data() + place, 16);
+      }
+      return values;
+    }
+  }
+  return {};
+}
+
+TEST(Llvm, arm_code_finds_its_constants) {
+  SINTER_NEEDS_LLVM();
+  const std::string text = R"(kernel constants cube 1 1 1
+buffer x f32 read_write
+{
+  %0 = constant 0 : u32
+  %1 = load x %0 : f32x4
+  %2 = constant 1.25 : f32
+  %3 = splat %2 : f32x4
+  %4 = constant 7.5 : f32
+  %5 = insert 2 %3 %4 : f32x4
+  %6 = mul %1 %5 : f32x4
+  store x %0 %6
+}
+)";
+  Request request;
+  request.triple = "aarch64-linux-gnu";
+  request.cpu = "generic";
+  const Compiled compiled = compile(text, request);
+  ASSERT_EQ(compiled.message, "");
+  EXPECT_EQ(read_by_arm(compiled.image), (std::vector<float>{1.25f, 1.25f, 7.5f, 1.25f}));
+}
+
 TEST(Llvm, every_level_gives_the_same) {
   SINTER_NEEDS_LLVM();
   const ir::Kernel kernel = local_kernel<float>(64);

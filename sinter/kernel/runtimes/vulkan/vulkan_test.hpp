@@ -9,6 +9,7 @@
 
 #include <gtest/gtest.h>
 
+#include "sinter/base/error.hpp"
 #include "sinter/kernel/dsl/control.hpp"
 #include "sinter/kernel/ir/interpret.hpp"
 #include "sinter/kernel/runtimes/vulkan/vulkan_runtime.hpp"
@@ -93,5 +94,31 @@ void check(const ir::Kernel& kernel, ir::Extent cubes, std::uint32_t plane,
   const ir::BufferArg buffers[] = {{reinterpret_cast<std::byte*>(host.data()), host.size()}...};
   ir::interpret(kernel, {.cubes = cubes, .buffers = buffers, .scalars = scalars, .plane = plane});
 }
+
+/// What `action` throws.
+template <class F>
+std::string message_of(F&& action) {
+  try {
+    action();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+/// x[i] *= factor.
+inline ir::Kernel scale_kernel() {
+  using namespace dsl;
+  return record("scale", {.cube = {64}}, [] {
+    const Buffer<float> x("x");
+    const Expr<float> factor = scalar<float>("factor");
+    const Index i = absolute_pos();
+    KERNEL_IF (i < x.length()) {
+      x[i] = x[i].value() * factor;
+    }
+  });
+}
+
+inline std::uint64_t bits(float value) { return ir::constant_bits(DType::f32, double{value}); }
 
 }  // namespace sinter::kernel

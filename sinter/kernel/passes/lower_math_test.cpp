@@ -137,6 +137,8 @@ std::vector<T> specials() {
       T(709.7827), T(710.4758), T(745.13), 1022, 1024, 1074, 1075, T(1e4), T(131071.99), 131072,
       T(1e6), T(8388607.5), 8388608, 16777215, 16777216, T(1e9), T(1073741824), T(1e10), T(1e18),
       T(1.8446744e19), T(1e20), T(1e30), Limits::max(), Limits::infinity(), Limits::quiet_NaN(),
+      // Where sinh, erf and tan round worst.
+      T(0x1.70c29cp0), T(0x1.000706p0), T(0x1.90e7e8p16),
       // Close to multiples of pi/2.
       T(16367173 * 0x1p72), T(narrow ? 0x1.20befep120 : 6381956970095103 * 0x1p797), T(355), T(22)};
   for (std::size_t i = 0, n = list.size(); i < n; ++i) {

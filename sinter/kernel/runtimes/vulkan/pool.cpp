@@ -31,8 +31,8 @@ std::uint64_t Pool::class_of(std::uint64_t bytes) {
 }
 
 Pool::~Pool() {
-  for (auto& [size, blocks] : free_) {
-    for (const Block* block : blocks) {
+  for (const auto& [size, of_size] : classes_) {
+    for (const Block* block : of_size.free) {
       delete block;
     }
   }
@@ -42,11 +42,11 @@ Pool::~Pool() {
 }
 
 Block* Pool::find(std::uint64_t bytes, std::uint64_t finished) {
-  const auto found = free_.find(class_of(bytes));
-  if (found == free_.end()) {
+  const auto found = classes_.find(class_of(bytes));
+  if (found == classes_.end()) {
     return nullptr;
   }
-  std::vector<Block*>& blocks = found->second;
+  std::vector<Block*>& blocks = found->second.free;
   for (std::size_t i = blocks.size(); i-- > 0;) {
     if (blocks[i]->last_work <= finished) {
       Block* const block = blocks[i];
@@ -61,13 +61,15 @@ Block* Pool::find(std::uint64_t bytes, std::uint64_t finished) {
 Block* Pool::make(std::uint64_t bytes) {
   const std::uint64_t size = class_of(bytes);
   const std::uint64_t count = size > small_block ? 1 : chunk_of_small / size;
-  std::vector<Block*>& blocks = free_[size];
-  blocks.reserve(blocks.size() + count);
+  Class& of_size = classes_[size];
+  std::vector<Block*>& blocks = of_size.free;
+  blocks.reserve(of_size.blocks + count);
   chunks_.push_back(make_chunk(size * count));
   Chunk* const chunk = chunks_.back().get();
   for (std::uint64_t i = count; i-- > 0;) {
     blocks.push_back(new Block{.chunk = chunk, .offset = i * size, .size = size, .last_work = 0});
   }
+  of_size.blocks += count;
   Block* const block = blocks.back();
   blocks.pop_back();
   ++chunk->used;
@@ -76,13 +78,12 @@ Block* Pool::make(std::uint64_t bytes) {
 
 void Pool::give(Block* block) noexcept {
   --block->chunk->used;
-  // Room for every block was made with its chunk.
-  free_[block->size].push_back(block);
+  classes_.find(block->size)->second.free.push_back(block);
 }
 
 void Pool::trim() noexcept {
-  for (auto& [size, blocks] : free_) {
-    std::erase_if(blocks, [](const Block* block) {
+  for (auto& [size, of_size] : classes_) {
+    of_size.blocks -= std::erase_if(of_size.free, [](const Block* block) {
       const bool goes = block->chunk->used == 0;
       if (goes) {
         delete block;

@@ -13,6 +13,7 @@ namespace {
 
 constexpr std::uint32_t most_launches = 32;  ///< of a batch
 constexpr std::uint32_t eager_launches = 4;  ///< when the device has nothing to do
+constexpr std::size_t most_running = 16;     ///< batches that the host may be ahead
 constexpr std::uint64_t most_staged = 64 << 20;
 constexpr std::uint32_t sets_of_pool = 64;
 constexpr std::uint32_t descriptors_of_pool = 512;
@@ -52,6 +53,10 @@ Stream::Batch& Stream::batch() {
   device_.require_alive();
   if (!open_) {
     (void)finished();
+    if (running_.size() >= most_running) {
+      wait(running_.front()->number);
+      (void)finished();
+    }
     std::unique_ptr<Batch> next;
     if (idle_.empty()) {
       next = make_batch();

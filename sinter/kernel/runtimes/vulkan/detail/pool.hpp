@@ -59,7 +59,11 @@ class Pool {
   Device& device_;
   const Device::MemoryKind& kind_;
   std::vector<std::unique_ptr<Chunk>> chunks_;
-  std::map<std::uint64_t, std::vector<Block*>> free_;
+  struct Class {
+    std::vector<Block*> free;  ///< has room for all of the class
+    std::size_t blocks = 0;
+  };
+  std::map<std::uint64_t, Class> classes_;  ///< by size
   std::uint64_t held_ = 0;
 };
 

@@ -36,6 +36,9 @@ struct OpDef;
 struct OpCall;
 class GradCall;
 class SampleSink;
+namespace kernel {
+struct LaunchPlan;
+}
 
 /// Evaluates a formula on `n` dense elements of the carrier type (double, int64 or uint64); inputs
 /// and output are arrays of that type, except that a comparison writes bytes of 0 and 1.
@@ -97,6 +100,8 @@ struct OpDef {
   bool (*view)(const OpCall& call, const Layout& in, Layout& out) = nullptr;
   /// The same result by simpler ops; null for a primitive.
   void (*decompose)(const OpCall& call, Outputs& outputs) = nullptr;
+  /// A kernel that the op brings along (kernel/launch/launch_plan.hpp); null: it has none.
+  void (*kernel)(const OpCall& call, kernel::LaunchPlan& plan) = nullptr;
   /// Sets the gradients of the inputs; null when the op has none of its own.
   void (*backward)(GradCall& call) = nullptr;
   /// Gives example calls to the conformance suite; null for derived rows.

@@ -8,6 +8,7 @@
 #include <new>
 #include <stdexcept>
 
+#include "sinter/backend/host/user_kernel.hpp"
 #include "sinter/base/error.hpp"
 #include "sinter/ops/functions.hpp"
 
@@ -44,6 +45,8 @@ void HostBackend::execute(const OpCall& call, Outputs& outputs) try {
     outputs.push_back(run_view(call));
   } else if (const Kernel kernel = kernels_.find(*call.def)) {
     kernel(*this, call, outputs);
+  } else if (call.def->kernel) {
+    run_own_kernel(call, outputs);
   } else if (call.def->decompose) {
     call.def->decompose(call, outputs);
   } else {
@@ -56,6 +59,10 @@ void HostBackend::execute(const OpCall& call, Outputs& outputs) try {
   throw OutOfMemoryError(fmt::format("{}: no memory left for its work", describe(call)));
 } catch (const std::length_error&) {
   throw OutOfMemoryError(fmt::format("{}: its size exceeds the address space", describe(call)));
+}
+
+void HostBackend::run_own_kernel(const OpCall& call, Outputs& outputs) {
+  interpret_user_kernel(*this, call, outputs);
 }
 
 bool HostBackend::supports(const OpDef& def, DType) const {

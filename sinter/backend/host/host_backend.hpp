@@ -43,6 +43,10 @@ class HostBackend : public Backend {
   MemoryStats memory() const override;
   void trim() override;
 
+ protected:
+  /// A call whose op brings a kernel along: checked mode, unless the backend can compile it.
+  virtual void run_own_kernel(const OpCall& call, Outputs& outputs);
+
  private:
   std::string name_;
   const KernelTable& kernels_;

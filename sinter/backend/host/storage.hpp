@@ -20,6 +20,8 @@ class Storage final : public RefCounted {
 
   void* data() const { return data_; }
   std::size_t bytes() const { return bytes_; }
+  /// Of adopt(): where the elements are when `data` is none of the host's.
+  void* context() const { return context_; }
   void* extra() const;
 
  private:

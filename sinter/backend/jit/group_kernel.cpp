@@ -26,18 +26,25 @@ Strides strides_along(const Value& value, const Shape& shape) {
 }
 
 /// The dims of a shape, merged where every input and the dense result carry on from one to the
-/// next; innermost first.
+/// next; innermost first. With `single`, after an innermost dim of one element.
 struct Merged {
   SmallVector<std::int64_t, 6> sizes;
   std::vector<Strides> strides;
 
-  Merged(const Shape& shape, const std::vector<Strides>& inputs) : strides(inputs.size()) {
+  Merged(const Shape& shape, const std::vector<Strides>& inputs, bool single)
+      : strides(inputs.size()) {
+    if (single) {
+      sizes.push_back(1);
+      for (Strides& own : strides) {
+        own.push_back(0);
+      }
+    }
     for (int d = shape.rank() - 1; d >= 0; --d) {
       if (shape[d] == 1) {
         continue;
       }
       const auto at = static_cast<std::size_t>(d);
-      const bool carries = !sizes.empty() && carries_on(inputs, at);
+      const bool carries = sizes.size() > (single ? 1u : 0u) && carries_on(inputs, at);
       if (carries) {
         sizes[sizes.size() - 1] *= shape[d];
       } else {
@@ -65,21 +72,21 @@ struct Merged {
   }
 };
 
-std::vector<Strides> rows_of(Group& group, const Shape& shape) {
+/// Whether rows can be read as vectors: the innermost dim that is one at all decides.
+bool walkable(const Strides& strides, const Shape& shape) {
+  int inner = shape.rank() - 1;
+  while (inner > 0 && shape[inner] == 1) {
+    --inner;
+  }
+  return inner < 0 ||
+         (strides[static_cast<std::size_t>(inner)] <= 1 &&
+          std::all_of(strides.begin(), strides.end(), [](std::int64_t s) { return s >= 0; }));
+}
+
+std::vector<Strides> strides_of(const Group& group, const Shape& shape) {
   std::vector<Strides> strides;
-  for (Value& input : group.inputs) {
-    Strides own = strides_along(input, shape);
-    const bool walkable = std::all_of(own.begin(), own.end(), [](auto s) { return s >= 0; });
-    // The innermost dim that is one at all decides whether rows can be read as vectors.
-    int inner = shape.rank() - 1;
-    while (inner > 0 && shape[inner] == 1) {
-      --inner;
-    }
-    if (inner >= 0 && (!walkable || own[static_cast<std::size_t>(inner)] > 1)) {
-      input = dense(input);
-      own = strides_along(input, shape);
-    }
-    strides.push_back(own);
+  for (const Value& input : group.inputs) {
+    strides.push_back(strides_along(input, shape));
   }
   return strides;
 }
@@ -105,7 +112,7 @@ kernel::Expression expression_of(const Group& group) {
 
 std::vector<std::uint64_t> key_of(const kernel::ElementwiseProblem& problem) {
   std::vector<std::uint64_t> key{static_cast<std::uint64_t>(problem.outer),
-                                 problem.expression.inputs.size()};
+                                 std::uint64_t{problem.offsets}, problem.expression.inputs.size()};
   for (std::size_t i = 0; i < problem.walks.size(); ++i) {
     key.push_back(static_cast<std::uint64_t>(problem.expression.inputs[i]) << 2 |
                   std::uint64_t{problem.walks[i].along} << 1 | problem.walks[i].rows);
@@ -131,11 +138,36 @@ std::vector<std::uint64_t> key_of(const kernel::ElementwiseProblem& problem) {
 
 }  // namespace
 
-GroupPlan plan_group(Group& group) {
+std::uint64_t GroupPlan::places(const kernel::Properties& properties) const {
+  if (problem.outer == 0) {
+    const auto lanes = static_cast<std::uint32_t>(kernel::lanes_of(problem.expression, properties));
+    return (launch.inner + lanes - 1) / lanes;
+  }
+  std::uint64_t count = launch.inner;
+  for (const std::uint32_t size : launch.outer) {
+    count *= size;
+  }
+  return count;
+}
+
+GroupPlan plan_group(Group& group, const kernel::Properties& properties) {
   const Shape& shape = group.specs[0].shape;
-  const Merged merged(shape, rows_of(group, shape));
+  const bool loops = properties.units == 1;
+  bool single = false;
+  for (Value& input : group.inputs) {
+    if (!walkable(strides_along(input, shape), shape)) {
+      single = !loops;
+      input = loops ? dense(input) : input;
+    }
+  }
+  const Merged merged(shape, strides_of(group, shape), single);
   const std::size_t outer = merged.sizes.size() - 1;
   GroupPlan plan;
+  plan.problem.offsets = !properties.host_memory;
+  for (std::size_t i = 0; plan.problem.offsets && i < group.inputs.size(); ++i) {
+    plan.launch.offsets.push_back(
+        static_cast<std::uint32_t>(host(group.inputs[i]).layout().offset));
+  }
   plan.problem.expression = expression_of(group);
   plan.problem.outer = static_cast<int>(outer);
   plan.launch.inner = static_cast<std::uint32_t>(merged.sizes[0]);

@@ -15,10 +15,14 @@ struct GroupPlan {
   kernel::ElementwiseProblem problem;
   kernel::ElementwiseLaunch launch;
   std::vector<std::uint64_t> key;  ///< equal for equal problems
+
+  /// Places that units take: one for each vector of elements, or for each element of rows.
+  [[nodiscard]] std::uint64_t places(const kernel::Properties& properties) const;
 };
 
-/// Replaces inputs that can't be walked in rows by dense copies. All outputs have one shape, and no
-/// dim is empty.
-[[nodiscard]] GroupPlan plan_group(Group& group);
+/// All outputs have one shape, and no dim is empty. On a device whose cube is a loop, inputs that
+/// can't be walked in rows are replaced by dense copies; elsewhere each unit finds its own element,
+/// and buffers are whole storages.
+[[nodiscard]] GroupPlan plan_group(Group& group, const kernel::Properties& properties);
 
 }  // namespace sinter::backend::jit

@@ -27,19 +27,10 @@ std::uint64_t declare_buffer(std::string name, DType dtype, ir::Access access) {
                                                 .access = access});
 }
 
-/// Lanes of the widest value: what fits a register for f32 is twice too much for f64.
-int lanes_for(const Expression& expression, std::uint32_t f32_lanes) {
-  std::size_t widest = 4;
-  for (std::size_t i = 0; i < expression.inputs.size() + expression.steps.size(); ++i) {
-    widest = std::max(widest, size_of(expression.dtype_of(static_cast<std::uint16_t>(i))));
-  }
-  return std::max(1, static_cast<int>(f32_lanes * 4 / widest));
-}
-
 class Body {
  public:
   Body(const ElementwiseProblem& problem, const Properties& properties)
-      : problem_(problem), lanes_(lanes_for(problem.expression, properties.lanes)) {
+      : problem_(problem), lanes_(lanes_of(problem.expression, properties)) {
     const Expression& expression = problem.expression;
     for (std::size_t i = 0; i < expression.inputs.size(); ++i) {
       inputs_.push_back(
@@ -54,6 +45,9 @@ class Body {
     chunk_ = dsl::scalar<std::uint32_t>("chunk");
     for (int d = 0; d < problem.outer; ++d) {
       sizes_.push_back(dsl::scalar<std::uint32_t>(fmt::format("size{}", d)));
+    }
+    for (std::size_t i = 0; problem.offsets && i < problem.walks.size(); ++i) {
+      offsets_.push_back(dsl::scalar<std::uint32_t>(fmt::format("offset{}", i)));
     }
     strides_.resize(problem.walks.size());
     for (std::size_t i = 0; i < problem.walks.size(); ++i) {
@@ -104,7 +98,7 @@ class Body {
   /// Where the row begins in every buffer, and the values that stay the same along it.
   void enter_row(Index row) {
     const std::size_t count = inputs_.size();
-    bases_.assign(count, Index(0u));
+    bases_ = problem_.offsets ? offsets_ : std::vector<Index>(count, Index(0u));
     constants_.assign(count, Val());
     out_base_ = row * *inner_;
     SmallVector<Index, 4> position;
@@ -123,7 +117,7 @@ class Body {
                       position[static_cast<std::size_t>(problem_.outer - 1) - at] * strides_[i][at];
         }
       } else if (walk.along) {
-        bases_[i] = *out_base_;
+        bases_[i] = bases_[i] + *out_base_;
       }
       if (!walk.along) {
         constants_[i] = load(i, bases_[i], 1);
@@ -166,13 +160,22 @@ class Body {
   int lanes_;
   std::vector<std::uint64_t> inputs_, results_;
   std::optional<Index> inner_, rows_, chunk_, out_base_;
-  std::vector<Index> sizes_;
+  std::vector<Index> sizes_, offsets_;
   std::vector<std::vector<Index>> strides_;
   std::vector<Index> bases_;
   std::vector<Val> constants_;
 };
 
 }  // namespace
+
+/// The widest value decides: what fits a register for f32 is twice too much for f64.
+int lanes_of(const Expression& expression, const Properties& properties) {
+  std::size_t widest = 4;
+  for (std::size_t i = 0; i < expression.inputs.size() + expression.steps.size(); ++i) {
+    widest = std::max(widest, size_of(expression.dtype_of(static_cast<std::uint16_t>(i))));
+  }
+  return std::max(1, static_cast<int>(properties.lanes * 4 / widest));
+}
 
 ir::Kernel elementwise_kernel(const ElementwiseProblem& problem, const Properties& properties) {
   const bool one_unit = properties.units == 1;
@@ -193,6 +196,7 @@ std::vector<std::uint64_t> ElementwiseLaunch::scalars(std::uint32_t chunk) const
   }
   std::vector<std::uint64_t> result{inner, rows_count, chunk};
   result.insert(result.end(), outer.begin(), outer.end());
+  result.insert(result.end(), offsets.begin(), offsets.end());
   for (const auto& strides : rows) {
     result.insert(result.end(), strides.begin(), strides.end());
   }

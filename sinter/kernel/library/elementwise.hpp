@@ -16,11 +16,16 @@ struct Walk {
 struct ElementwiseProblem {
   Expression expression;
   std::vector<Walk> walks;  ///< of each input
+  bool offsets = false;     ///< inputs begin somewhere in their buffers
   int outer = 0;            ///< dims around the innermost; the results are dense
 };
 
-/// The kernel takes the inputs' and the results' buffers, then the scalars of ElementwiseLaunch.
-/// One unit a cube: cubes along x share a row's elements, cubes along y the rows.
+/// Elements that one step of a kernel takes.
+[[nodiscard]] int lanes_of(const Expression& expression, const Properties& properties);
+
+/// A stride or an offset below zero is given modulo 2^32. The kernel takes the inputs' and the
+/// results' buffers, then the scalars of ElementwiseLaunch. One unit a cube: cubes along x share a
+/// row's elements, cubes along y the rows.
 [[nodiscard]] ir::Kernel elementwise_kernel(const ElementwiseProblem& problem,
                                             const Properties& properties);
 
@@ -29,6 +34,7 @@ struct ElementwiseLaunch {
   std::uint32_t inner = 1;                          ///< elements of a row
   SmallVector<std::uint32_t, 4> outer;              ///< sizes, outermost first
   std::vector<SmallVector<std::uint32_t, 4>> rows;  ///< per input with `rows`: its strides
+  std::vector<std::uint32_t> offsets;               ///< per input, for a problem with `offsets`
 
   [[nodiscard]] std::vector<std::uint64_t> scalars(std::uint32_t chunk) const;
 };

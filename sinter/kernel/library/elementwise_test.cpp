@@ -70,7 +70,8 @@ TEST_P(EveryFormula, equals_the_scalar_one) {
       buffers.push_back(arg(values));
     }
     buffers.push_back(result == DType::boolean ? arg(truth) : arg(y));
-    const auto scalars = ElementwiseLaunch{.inner = n, .outer = {}, .rows = {}}.scalars(16);
+    const auto scalars =
+        ElementwiseLaunch{.inner = n, .outer = {}, .rows = {}, .offsets = {}}.scalars(16);
     const ir::Kernel kernel = elementwise_kernel(problem, GetParam());
     ir::interpret(
         kernel,
@@ -126,7 +127,7 @@ TEST_P(Broadcast, rows_columns_and_gaps) {
   std::vector<std::uint8_t> less(y.size());
   const ir::BufferArg buffers[] = {arg(a), arg(b), arg(c), arg(y), arg(less)};
   const ElementwiseLaunch launch{
-      .inner = n, .outer = {outer0, outer1}, .rows = {{100, 17}, {0, 0}, {0, 1}}};
+      .inner = n, .outer = {outer0, outer1}, .rows = {{100, 17}, {0, 0}, {0, 1}}, .offsets = {}};
   const auto scalars = launch.scalars(4);
   const std::uint32_t total = GetParam().units == 1 ? outer0 * outer1 : outer0 * outer1 * n;
   ir::interpret(

@@ -189,6 +189,9 @@ OpDef make_def() {
     def.family = Family::view;
     def.view = O::view;
   }
+  if constexpr (requires(const OpCall& call, kernel::LaunchPlan& plan) { O::kernel(call, plan); }) {
+    def.kernel = O::kernel;
+  }
   if constexpr (requires { &O::decompose; }) {
     def.decompose = O::decompose;
   }

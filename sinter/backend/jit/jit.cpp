@@ -4,12 +4,16 @@
 #include <algorithm>
 
 #include "sinter/backend/host/host_backend.hpp"
+#include "sinter/backend/host/user_kernel.hpp"
+#include "sinter/backend/jit/device_backend.hpp"
 #include "sinter/backend/jit/group_kernel.hpp"
 #include "sinter/backend/jit/programs.hpp"
 #include "sinter/backend/portable/portable.hpp"
 #include "sinter/backend/registry.hpp"
 #include "sinter/base/config.hpp"
+#include "sinter/kernel/launch/disk_cache.hpp"
 #include "sinter/kernel/runtimes/cpu/cpu_runtime.hpp"
+#include "sinter/kernel/runtimes/vulkan/vulkan_runtime.hpp"
 
 namespace sinter::backend {
 namespace {
@@ -49,7 +53,7 @@ class CpuBackend final : public HostBackend {
       execute_one_by_one(*this, group, outputs);
       return;
     }
-    const jit::GroupPlan plan = jit::plan_group(group);
+    const jit::GroupPlan plan = jit::plan_group(group, runtime_.properties());
     const Ref<kernel::Program> program = find(plan);
     if (!program) {  // it is being compiled
       execute_one_by_one(*this, group, outputs);
@@ -66,6 +70,22 @@ class CpuBackend final : public HostBackend {
       outputs.push_back(std::move(output));
     }
     launch(*program, plan, bindings);
+  }
+
+ protected:
+  void run_own_kernel(const OpCall& call, Outputs& outputs) override {
+    run_user_kernel(
+        *this, call, outputs,
+        [&](const kernel::LaunchPlan& plan, std::span<const ir::BufferArg> buffers) {
+          const Ref<kernel::Program> program = programs_.get(
+              user_kernel_key(call, plan), [&] { return record_user_kernel(call, plan); });
+          std::vector<kernel::Binding> bindings;
+          for (const ir::BufferArg& buffer : buffers) {
+            bindings.push_back({buffer.data, 0, buffer.length});
+          }
+          runtime_.launch(*program,
+                          {.cubes = plan.cubes, .buffers = bindings, .scalars = plan.scalars});
+        });
   }
 
  private:
@@ -124,6 +144,14 @@ void register_jit() {
        .description = "kernels compiled for this processor while the program runs",
        .device_count = [] { return kernel::cpu_can_compile() ? 1 : 0; },
        .create = [](int) -> std::unique_ptr<Backend> { return std::make_unique<CpuBackend>(); }});
+  add({.name = "jit-vulkan",
+       .description = "kernels compiled for a Vulkan device while the program runs",
+       .device_count = [] { return static_cast<int>(kernel::vulkan_devices().size()); },
+       .create = [](int index) -> std::unique_ptr<Backend> {
+         return std::make_unique<jit::DeviceBackend>(
+             "jit-vulkan",
+             kernel::open_vulkan(index, {.cache = kernel::DiskCache::default_folder()}));
+       }});
 }
 
 }  // namespace sinter::backend

@@ -116,7 +116,7 @@ Value Arithmetic::on_floats(Op op, DType dtype, const Args& args) {
       return b_.rounded(dtype, LLVMBuildFDiv(builder, one, intrinsic("llvm.sqrt", a), unnamed));
     }
     case Op::copysign:
-      return b_.call("llvm.copysign", {LLVMTypeOf(a)}, {a, b});
+      return with_sign(dtype, a, b);
     default:
       break;
   }
@@ -218,7 +218,7 @@ Value Arithmetic::on_integers(Op op, DType dtype, Value a, Value b) {
     case Op::bit_and:
       return LLVMBuildAnd(builder, a, b, unnamed);
     case Op::bit_or:
-      return LLVMBuildOr(builder, a, b, unnamed);
+      return joined(a, b);
     case Op::bit_xor:
       return LLVMBuildXor(builder, a, b, unnamed);
     case Op::bit_not:
@@ -231,6 +231,31 @@ Value Arithmetic::on_integers(Op op, DType dtype, Value a, Value b) {
     default:
       unknown(op, dtype);
   }
+}
+
+/// a | b. Up to version 21 LLVM swaps operands of a masked AVX-512 bit selection, which it makes of
+/// (x & m) | (y & ~m), without changing its table (llvm-project issue 157929): one side is hidden.
+Value Arithmetic::joined(Value a, Value b) {
+  const unsigned bits = LLVMGetIntTypeWidth(Builder::element_of(b));
+  if (wide_vectors_ && Builder::lanes_of(b) > 1 && bits >= 32 && !LLVMIsConstant(b)) {
+    const Value shown = b_.bitcast(b, bits == 32 ? b_.f32() : b_.f64());
+    b = b_.bitcast(b_.call("llvm.arithmetic.fence", {LLVMTypeOf(shown)}, {shown}),
+                   b_.integer(bits));
+  }
+  return LLVMBuildOr(b_.get(), a, b, unnamed);
+}
+
+Value Arithmetic::with_sign(DType dtype, Value size, Value sign) {
+  if (!wide_vectors_ || Builder::lanes_of(size) == 1) {
+    return b_.call("llvm.copysign", {LLVMTypeOf(size)}, {size, sign});
+  }
+  const unsigned bits = dtype == DType::f64 ? 64 : 32;
+  const std::uint64_t mask = std::uint64_t{1} << (bits - 1);
+  const Value a = b_.bitcast(size, b_.integer(bits));
+  const Value b = b_.bitcast(sign, b_.integer(bits));
+  const Value joint = joined(LLVMBuildAnd(b_.get(), a, b_.same(a, mask - 1), unnamed),
+                             LLVMBuildAnd(b_.get(), b, b_.same(b, mask), unnamed));
+  return b_.bitcast(joint, Builder::element_of(size));
 }
 
 Value Arithmetic::division(Op op, bool is_signed, Value a, Value b) {

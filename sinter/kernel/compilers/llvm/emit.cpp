@@ -30,7 +30,7 @@ class Emitter {
           const EmitOptions& options)
       : kernel_(kernel),
         b_(context, module, options.complete),
-        arithmetic_(b_, options.complete),
+        arithmetic_(b_, options.complete, options.wide_vectors),
         never_wraps_(never_wrapping(kernel)),
         values_(kernel.insts.size()),
         bases_(kernel.memories.size()),

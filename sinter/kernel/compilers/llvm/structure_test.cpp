@@ -47,6 +47,30 @@ TEST(Llvm, elementwise_kernel_equals_checked_mode) {
   EXPECT_NE(values_of<float>(results.got[2])[n - 1], 0.0f);
 }
 
+// LLVM's masked bit selection once took its operands in the wrong order (see arithmetic.cpp).
+TEST(Llvm, a_chosen_bit_selection_keeps_its_sides) {
+  SINTER_NEEDS_LLVM();
+  const ir::Kernel kernel = record("bit_selection", {}, [] {
+    const Buffer<float> x("x", ir::Access::read), y("y", ir::Access::read);
+    const Buffer<bf16> z("z", ir::Access::write);
+    const Buffer<std::uint32_t> w("w", ir::Access::write);
+    const auto a = x.load<16>(Index(0u)), b = y.load<16>(Index(0u));
+    const auto bits_a = bitcast<Vec<std::uint32_t, 16>>(a);
+    const auto bits_b = bitcast<Vec<std::uint32_t, 16>>(b);
+    const auto chosen = select(a < 20.0f, copysign(b, a), a);
+    z.store<16>(Index(0u), cast<Vec<bf16, 16>>(chosen));
+    w.store<16>(
+        Index(0u),
+        select(bits_a != bits_b, (bits_a & 0x80000000u) | (bits_b & 0x7fffffffu), bits_a) >> 3u);
+  });
+  const auto results =
+      run_both(kernel,
+               {bytes_of(counted<float>(16, 1)), bytes_of(counted<float>(16, 2)),
+                bytes_of(std::vector<bf16>(16)), bytes_of(std::vector<std::uint32_t>(16))},
+               {}, {1, 1, 1});
+  EXPECT_EQ(results.got, results.expected);
+}
+
 TEST(Llvm, positions_of_cubes_go_x_first) {
   SINTER_NEEDS_LLVM();
   const ir::Kernel kernel = record("positions", {}, [] {

@@ -15,7 +15,9 @@ using Args = std::array<Value, 3>;
 class Arithmetic {
  public:
   /// Without `complete`, the processor lacks fma, floor, ceil, trunc and round.
-  Arithmetic(Builder& builder, bool complete) : b_(builder), complete_(complete) {}
+  /// With `wide_vectors`, it has AVX-512.
+  Arithmetic(Builder& builder, bool complete, bool wide_vectors)
+      : b_(builder), complete_(complete), wide_vectors_(wide_vectors) {}
   /// The table of helpers, once it is known.
   void set_helpers(Value table) { helpers_ = table; }
 
@@ -28,6 +30,8 @@ class Arithmetic {
   Value on_floats(ir::Op op, DType dtype, const Args& args);
   Value on_integers(ir::Op op, DType dtype, Value a, Value b);
 
+  Value joined(Value a, Value b);
+  Value with_sign(DType dtype, Value size, Value sign);
   Value division(ir::Op op, bool is_signed, Value a, Value b);
   Value shift(ir::Op op, bool is_signed, Value a, Value b);
   Value high_product(bool is_signed, Value a, Value b);
@@ -40,6 +44,7 @@ class Arithmetic {
 
   Builder& b_;
   bool complete_;
+  bool wide_vectors_;
   Value helpers_ = nullptr;
 };
 

@@ -14,6 +14,11 @@ set(SINTER_FOLDERS base types graph ops kernel backend decorators tensor nn opti
 set(SINTER_TEST_NAMES "" CACHE STRING "Build only the tests with this word in their name")
 set(SINTER_TEST_FOLDERS "" CACHE STRING "Folders whose tests are all built in spite of SINTER_TEST_NAMES")
 
+# Integers wrap in tensors, so they do in the formulas that compute them, wherever those are instantiated.
+if(CMAKE_CXX_COMPILER_ID MATCHES "GNU|Clang")
+  add_compile_options(-fwrapv)
+endif()
+
 set(CMAKE_CXX_STANDARD 20)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)
 set(CMAKE_CXX_EXTENSIONS OFF)

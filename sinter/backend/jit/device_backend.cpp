@@ -109,7 +109,7 @@ void DeviceBackend::execute(const OpCall& call, Outputs& outputs) {
     run_user_kernel(call, outputs);
   } else if (call.def == &def_of<ops::Contiguous>()) {
     outputs.push_back(densely(call.inputs[0]));
-  } else if (call.def->decompose) {
+  } else if (call.def->decompose && !host_kernels().supports(*call.def, DType::f32)) {
     call.def->decompose(call, outputs);
   } else {
     run_on_host(call, outputs);

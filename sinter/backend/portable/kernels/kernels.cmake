@@ -13,7 +13,7 @@ function(sinter_portable_kernels target)
   file(GLOB sources CONFIGURE_DEPENDS "${SINTER_PORTABLE_KERNELS_DIR}/*.cpp")
   list(FILTER sources EXCLUDE REGEX "_(test|fuzzer)\\.cpp$")
   list(APPEND sources ${ARGN})
-  set(common -O3 -fno-exceptions -fno-rtti -fno-math-errno -fno-trapping-math -ffp-contract=off
+  set(common -O3 -fno-wrapv -fno-exceptions -fno-rtti -fno-math-errno -fno-trapping-math -ffp-contract=off
              -fno-stack-protector -Wall -Wextra -Wno-uninitialized -Wno-maybe-uninitialized)
   # Unrolled by hand: -O3 doubles their compile time and gains nothing.
   set(unrolled conv_gather.cpp gemm_f32.cpp gemm_f64.cpp)

@@ -3,5 +3,6 @@
 #pragma once
 
 #include "sinter/kernel/dsl/control.hpp"
+#include "sinter/kernel/ir/text.hpp"
 #include "sinter/kernel/launch/launch_plan.hpp"
 #include "sinter/ops/op.hpp"

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "sinter/backend/registry.hpp"
 #include "sinter/base/error.hpp"
 
 namespace sinter::conformance {
@@ -12,9 +13,27 @@ namespace {
 
 std::int64_t cases = 0;
 
+// The kind of device that is absent, if that is what SINTER_TEST_DEVICE names.
+std::string absent_device() {
+  const char* name = std::getenv("SINTER_TEST_DEVICE");
+  for (const backend::BackendInfo& info : backend::all()) {
+    const bool named = name && std::string(name).find(info.name) != std::string::npos;
+    if (named && info.device_count() == 0) {
+      return std::string(info.name);
+    }
+  }
+  return {};
+}
+
 class BodyTest : public testing::Test {
  public:
   explicit BodyTest(std::function<void()> body) : body_(std::move(body)) {}
+  void SetUp() override {
+    static const std::string absent = absent_device();
+    if (!absent.empty()) {
+      GTEST_SKIP() << "[SKIP] there is no device of kind " << absent;
+    }
+  }
   void TestBody() override { body_(); }
 
  private:

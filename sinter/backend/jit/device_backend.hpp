@@ -12,8 +12,8 @@ namespace sinter::backend::jit {
 
 /// Tensors are HostTensors (layouts over counted storages) whose storages lie on the device.
 /// Groups, elementwise ops, casts, copies between layouts and the user's kernels run there; views
-/// cost nothing; every other op fetches its inputs, runs on the portable kernels and sends the results
-/// back, or runs as its decomposition if those have none.
+/// cost nothing; every other op fetches its inputs, runs on the portable kernels and sends the
+/// results back, or runs as its decomposition if those have none.
 class DeviceBackend final : public Backend {
  public:
   DeviceBackend(std::string name, std::unique_ptr<kernel::Runtime> runtime);

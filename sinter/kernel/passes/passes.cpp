@@ -22,10 +22,8 @@ void lower_math_on_cpu(Kernel& kernel) { lower_math(kernel, MathTarget::cpu()); 
 
 std::span<const Pass> cpu_passes() {
   static constexpr Pass list[] = {
-      {"lower_math", lower_math_on_cpu},
-      {"units_to_loops", units_to_loops},
-      {"hoist_invariants", hoist_invariants},
-      {"merge_equal_values", merge_equal_values},
+      {"lower_math", lower_math_on_cpu},      {"units_to_loops", units_to_loops},
+      {"hoist_invariants", hoist_invariants}, {"merge_equal_values", merge_equal_values},
       {"drop_dead_code", drop_dead_code},
   };
   return list;
@@ -36,6 +34,7 @@ std::span<const Pass> device_passes() {
       {"hoist_invariants", hoist_invariants},
       {"merge_equal_values", merge_equal_values},
       {"drop_dead_code", drop_dead_code},
+      {"share_memories", share_memories},
   };
   return list;
 }

@@ -22,6 +22,9 @@ void merge_equal_values(Kernel& kernel);
 /// Drops values that nobody uses, and stores to locals that nobody reads.
 void drop_dead_code(Kernel& kernel);
 
+/// Gives shared memories of one dtype that are never alive together one place.
+void share_memories(Kernel& kernel);
+
 struct Pass {
   std::string_view name;
   void (*run)(Kernel& kernel);

@@ -113,6 +113,20 @@ void two_axes() {
   y[place] = s[own];
 }
 
+// Three memories, of which the first and the last are never alive together; the second lives
+// through both.
+void stages() {
+  const Buffer<float> x("x"), y("y");
+  const Shared<float> a("a", units), b("b", units), c("c", units + 2);
+  a[unit_pos()] = x[at()];
+  sync_cube();
+  b[unit_pos()] = a[(unit_pos() + 1u) % Index(units)].value() * 2.0f;
+  sync_cube();
+  c[unit_pos() + 2u] = b[(unit_pos() + 3u) % Index(units)].value() + 1.0f;
+  sync_cube();
+  y[at()] = c[(unit_pos() * 3u) % Index(units) + 2u].value() + b[unit_pos()].value();
+}
+
 void no_barrier() {
   const Buffer<float> x("x"), y("y");
   Local<float> taps(3);
@@ -133,10 +147,10 @@ struct Case {
   void (*body)();
   Extent cube{units};
 };
-const Case cases[] = {{"tree_sum", tree_sum},    {"rotate", rotate},
-                      {"leave", leave_together}, {"histogram", histogram},
-                      {"planes", planes},        {"two_axes", two_axes, {4, 2}},
-                      {"plain", no_barrier},     {"one_unit", no_barrier, {1}}};
+const Case cases[] = {
+    {"tree_sum", tree_sum},   {"rotate", rotate},    {"leave", leave_together},
+    {"histogram", histogram}, {"planes", planes},    {"two_axes", two_axes, {4, 2}},
+    {"stages", stages},       {"plain", no_barrier}, {"one_unit", no_barrier, {1}}};
 
 std::vector<float> run(const Kernel& kernel) {
   std::mt19937 generator(7);
@@ -238,6 +252,29 @@ buffer y f32 read_write
   }
 }
 )");
+}
+
+TEST(Pass, shared_memories_take_turns_behind_a_barrier) {
+  Kernel kernel = record("stages", {.cube = {units}}, stages);
+  share_memories(kernel);
+  std::vector<std::string> shared;
+  for (const Memory& memory : kernel.memories) {
+    if (memory.space == Space::shared) {
+      shared.push_back(memory.name + " " + std::to_string(memory.size));
+    }
+  }
+  EXPECT_EQ(shared, (std::vector<std::string>{"a 10", "b 8"}));
+  // Without a barrier between them they may not.
+  Kernel together = record("together", {.cube = {units}}, [] {
+    const Buffer<float> x("x"), y("y");
+    const Shared<float> a("a", units), b("b", units);
+    a[unit_pos()] = x[at()];
+    y[at()] = a[unit_pos()].value();
+    b[unit_pos()] = x[at()].value() + 1.0f;
+    y[at()] = b[unit_pos()].value();
+  });
+  share_memories(together);
+  EXPECT_EQ(together.memories.size(), 4u);
 }
 
 TEST(Pass, a_run_is_a_loop_over_the_units) {

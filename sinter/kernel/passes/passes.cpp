@@ -22,11 +22,8 @@ void lower_math_on_cpu(Kernel& kernel) { lower_math(kernel, MathTarget::cpu()); 
 
 std::span<const Pass> cpu_passes() {
   static constexpr Pass list[] = {
-      {"divide_by_one_number", divide_by_one_number},
-      {"lower_math", lower_math_on_cpu},
-      {"units_to_loops", units_to_loops},
-      {"hoist_invariants", hoist_invariants},
-      {"merge_equal_values", merge_equal_values},
+      {"lower_math", lower_math_on_cpu},      {"units_to_loops", units_to_loops},
+      {"hoist_invariants", hoist_invariants}, {"merge_equal_values", merge_equal_values},
       {"drop_dead_code", drop_dead_code},
   };
   return list;

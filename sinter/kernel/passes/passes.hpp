@@ -22,10 +22,6 @@ void merge_equal_values(Kernel& kernel);
 /// Drops values that nobody uses, and stores to locals that nobody reads.
 void drop_dead_code(Kernel& kernel);
 
-/// Divides vectors of at least 8 floats by a repeated number with multiplications, to the same
-/// bits.
-void divide_by_one_number(Kernel& kernel);
-
 /// Gives shared memories of one dtype that are never alive together one place.
 void share_memories(Kernel& kernel);
 

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Passes leave kernels that do the same: the checked interpreter runs them before and after.
-#include <bit>
-#include <cmath>
 #include <random>
 
 #include <gtest/gtest.h>
@@ -253,59 +251,6 @@ buffer y f32 read_write
   }
 }
 )");
-}
-
-// Every kind of divisor, and dividends of all sizes: the bits are those of a division.
-template <class T>
-void expect_same_quotients(const std::vector<T>& divisors) {
-  using Bits = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
-  constexpr int lanes = 8;
-  Kernel kernel = record("divide", {.cube = {1}}, [] {
-    const Buffer<T> x("x", Access::read), y("y", Access::write);
-    const Expr<T> d = scalar<T>("d");
-    for (const Index i : range(Index(0u), x.length(), Index(8u))) {
-      y.template store<lanes>(i, x.template load<lanes>(i) / splat<lanes>(d));
-    }
-  });
-  const Kernel before = kernel;
-  divide_by_one_number(kernel);
-  require_valid(kernel, "divide_by_one_number");
-  EXPECT_NE(print(kernel).find("fma"), std::string::npos);
-  std::mt19937_64 random(3);
-  std::vector<T> x(4096);
-  for (std::size_t i = 0; i < x.size(); ++i) {
-    // In every third vector any bits, else of moderate size with zeros of both signs.
-    const auto any = static_cast<Bits>(random());
-    const int power = static_cast<int>(random() % 60) - 30;
-    const double size = std::ldexp(1 + static_cast<double>(random() % 1000003) / 1000003, power);
-    x[i] = i / 8 % 3 == 0 ? std::bit_cast<T>(any)
-           : i % 17 == 0  ? static_cast<T>(i % 2 == 0 ? 0.0 : -0.0)
-                          : static_cast<T>(any % 2 == 0 ? size : -size);
-  }
-  for (const T divisor : divisors) {
-    const DType dtype = sizeof(T) == 4 ? DType::f32 : DType::f64;
-    const std::uint64_t scalars[] = {constant_bits(dtype, static_cast<double>(divisor))};
-    const auto quotients = [&](const Kernel& k) {
-      std::vector<T> in = x, out(x.size());
-      const BufferArg buffers[] = {{reinterpret_cast<std::byte*>(in.data()), in.size()},
-                                   {reinterpret_cast<std::byte*>(out.data()), out.size()}};
-      interpret(k, {.cubes = {1, 1, 1}, .buffers = buffers, .scalars = scalars});
-      return out;
-    };
-    const std::vector<T> expected = quotients(before), found = quotients(kernel);
-    for (std::size_t i = 0; i < x.size(); ++i) {
-      const bool same = std::isnan(expected[i])
-                            ? std::isnan(found[i])
-                            : std::bit_cast<Bits>(expected[i]) == std::bit_cast<Bits>(found[i]);
-      EXPECT_TRUE(same) << x[i] << " / " << divisor << ": " << found[i] << ", not " << expected[i];
-    }
-  }
-}
-
-TEST(Pass, dividing_by_one_number_keeps_every_bit) {
-  expect_same_quotients<float>({std::sqrt(2.0f), 3.0f, 2.0f, -7.1f, 1e-3f, 0.1f, 1.9999999f, 0.0f,
-                                -0.0f, INFINITY, NAN, 1e-40f, 3e38f, 1e-20f});
-  expect_same_quotients<double>({std::sqrt(2.0), 3.0, -0.1, 1e300, 0.0, INFINITY});
 }
 
 TEST(Pass, shared_memories_take_turns_behind_a_barrier) {

@@ -297,7 +297,15 @@ class Emitter {
     const LLVMBasicBlockRef then = new_block();
     const LLVMBasicBlockRef other = new_block();
     const LLVMBasicBlockRef join = new_block();
-    LLVMBuildCondBr(b_.get(), argument(inst, 0), then, other);
+    // "Any lane" is how the rare cases of formulas are asked for: one test, and expected to fail.
+    const ir::Id lanes = all_lanes_of(inst.args[0]);
+    if (lanes == ir::no_id) {
+      LLVMBuildCondBr(b_.get(), argument(inst, 0), then, other);
+    } else {
+      const Value mask = values_[lanes];
+      const Value any = b_.call("llvm.vector.reduce.or", {LLVMTypeOf(mask)}, {mask});
+      mark_rare(LLVMBuildCondBr(b_.get(), any, then, other));
+    }
     start(then);
     block(inst.blocks[0], out);
     jump(join);
@@ -305,6 +313,39 @@ class Emitter {
     block(inst.blocks[1], out);
     jump(join);
     start(join);
+  }
+
+  /// The vector whose lanes `id` is the bit_or of, all of them; no_id if it is anything else.
+  [[nodiscard]] ir::Id all_lanes_of(ir::Id id) const {
+    std::uint32_t seen = 0;
+    ir::Id vector = ir::no_id;
+    std::vector<ir::Id> open{id};
+    while (!open.empty()) {
+      const ir::Inst& inst = kernel_.at(open.back());
+      open.pop_back();
+      if (inst.op == Op::bit_or) {
+        open.insert(open.end(), {inst.args[0], inst.args[1]});
+      } else if (inst.op == Op::extract && (vector == ir::no_id || vector == inst.args[0])) {
+        vector = inst.args[0];
+        seen |= 1u << inst.payload;
+      } else {
+        return ir::no_id;
+      }
+    }
+    const std::uint32_t all = (1u << kernel_.at(vector).type.lanes) - 1;
+    return seen == all ? vector : ir::no_id;
+  }
+
+  void mark_rare(Value jump) {
+    const LLVMContextRef context = b_.context();
+    const auto weight = [&](std::uint64_t w) {
+      return LLVMValueAsMetadata(LLVMConstInt(b_.integer(32), w, 0));
+    };
+    constexpr std::string_view name = "branch_weights";
+    LLVMMetadataRef parts[] = {LLVMMDStringInContext2(context, name.data(), name.size()), weight(1),
+                               weight(4000)};
+    LLVMSetMetadata(jump, LLVMGetMDKindIDInContext(context, "prof", 4),
+                    LLVMMetadataAsValue(context, LLVMMDNodeInContext2(context, parts, 3)));
   }
 
   /// A loop that LLVM's vectoriser should leave alone: the rest of one over vectors, or one whose

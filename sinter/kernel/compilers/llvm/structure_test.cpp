@@ -57,7 +57,7 @@ TEST(Llvm, a_chosen_bit_selection_keeps_its_sides) {
     const auto a = x.load<16>(Index(0u)), b = y.load<16>(Index(0u));
     const auto bits_a = bitcast<Vec<std::uint32_t, 16>>(a);
     const auto bits_b = bitcast<Vec<std::uint32_t, 16>>(b);
-    const auto chosen = select(a < 20.0f, copysign(b, a), a);
+    const auto chosen = dsl::select(a < 20.0f, copysign(b, a), a);
     z.store<16>(Index(0u), cast<Vec<bf16, 16>>(chosen));
     w.store<16>(
         Index(0u),

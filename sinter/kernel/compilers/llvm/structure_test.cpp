@@ -59,9 +59,9 @@ TEST(Llvm, a_chosen_bit_selection_keeps_its_sides) {
     const auto bits_b = bitcast<Vec<std::uint32_t, 16>>(b);
     const auto chosen = dsl::select(a < 20.0f, copysign(b, a), a);
     z.store<16>(Index(0u), cast<Vec<bf16, 16>>(chosen));
-    w.store<16>(
-        Index(0u),
-        select(bits_a != bits_b, (bits_a & 0x80000000u) | (bits_b & 0x7fffffffu), bits_a) >> 3u);
+    w.store<16>(Index(0u), dsl::select(bits_a != bits_b,
+                                       (bits_a & 0x80000000u) | (bits_b & 0x7fffffffu), bits_a) >>
+                               3u);
   });
   const auto results =
       run_both(kernel,

@@ -69,11 +69,11 @@ Runner make_lstm_loop(const Context& context) {
   return gradient_runner(device, [=] {
     std::vector<Value> out;
     for (int repeat = 0; repeat < 20; ++repeat) {
-      std::optional<nn::LstmState> state;
+      nn::LstmState state;
       for (std::int64_t t = 0; t < 10; ++t) {
         state = lstm.forward(x.narrow(0, t, 1), state).state;
       }
-      const Gradients gradients = state->hidden.sum().backward();
+      const Gradients gradients = state.hidden.sum().backward();
       out = {ops::transpose(lstm.weight_input.grad(gradients)->value()),
              ops::transpose(lstm.weight_hidden.grad(gradients)->value())};
     }

@@ -2,11 +2,12 @@
 // An intrusive counted pointer: one word wide, one atomic per copy.
 #pragma once
 
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>
 #include <utility>
+
+#include "sinter/base/detail/atomic.hpp"
 
 namespace sinter {
 
@@ -18,15 +19,14 @@ class RefCounted {
   RefCounted& operator=(const RefCounted&) = delete;
   virtual ~RefCounted() = default;
 
-  void retain() const noexcept { count_.fetch_add(1, std::memory_order_relaxed); }
+  void retain() const noexcept { count_.fetch_add_relaxed(1); }
   void release() const noexcept {
     // A sole owner needs no read-modify-write: nobody else can copy what nobody else holds.
-    if (count_.load(std::memory_order_acquire) == 1 ||
-        count_.fetch_sub(1, std::memory_order_acq_rel) == 1) {
+    if (count_.load() == 1 || count_.fetch_sub(1) == 1) {
       destroy();
     }
   }
-  std::uint32_t use_count() const noexcept { return count_.load(std::memory_order_acquire); }
+  std::uint32_t use_count() const noexcept { return count_.load(); }
 
  protected:
   /// Called by the last release; override to recycle memory instead of deleting.
@@ -35,7 +35,7 @@ class RefCounted {
  private:
   template <class T>
   friend class Ref;
-  mutable std::atomic<std::uint32_t> count_{0};
+  mutable detail::Atomic<std::uint32_t> count_;
 };
 
 /// A counted handle to a `RefCounted`; empty by default.
@@ -67,7 +67,7 @@ class Ref {
 
   /// The first handle to an object that no other thread knows yet: cheaper than counting up.
   static Ref first(T* object) noexcept {
-    object->count_.store(1, std::memory_order_relaxed);
+    object->count_.store_relaxed(1);
     Ref ref;
     ref.object_ = object;
     return ref;
@@ -81,6 +81,12 @@ class Ref {
   bool unique() const noexcept { return object_ && object_->use_count() == 1; }
   /// Gives up ownership without releasing.
   T* detach() noexcept { return std::exchange(object_, nullptr); }
+  /// The inverse: a handle that takes over a count which is there already.
+  static Ref adopt(T* object) noexcept {
+    Ref ref;
+    ref.object_ = object;
+    return ref;
+  }
 
  private:
   void retain() const noexcept {

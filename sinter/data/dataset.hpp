@@ -107,7 +107,7 @@ class SubsetDataset {
     for (std::size_t i = 0; i < inner.size(); ++i) {
       inner[i] = at(indices[i]);
     }
-    return dataset_.batch(std::span<const std::int64_t>(inner));
+    return dataset_.batch(std::span<const std::int64_t>(inner.data(), inner.size()));
   }
 
  private:
@@ -125,9 +125,9 @@ template <Dataset D>
 SubsetDataset<D> partial(D dataset, std::int64_t begin, std::int64_t end) {
   check_index(begin, end + 1, "partial");
   check_index(end, dataset.size() + 1, "partial");
-  std::vector<std::int64_t> indices;
-  for (std::int64_t i = begin; i < end; ++i) {
-    indices.push_back(i);
+  std::vector<std::int64_t> indices(static_cast<std::size_t>(end - begin));
+  for (std::size_t i = 0; i < indices.size(); ++i) {
+    indices[i] = begin + static_cast<std::int64_t>(i);
   }
   return {std::move(dataset), std::move(indices)};
 }
@@ -142,10 +142,10 @@ SubsetDataset<D> shuffled(D dataset, std::uint64_t seed) {
 /// `count` items drawn once from `seed`, each any item with the same chance.
 template <Dataset D>
 SubsetDataset<D> sampled(D dataset, std::int64_t count, std::uint64_t seed) {
-  std::vector<std::int64_t> indices;
-  for (std::int64_t i = 0; i < count; ++i) {
+  std::vector<std::int64_t> indices(static_cast<std::size_t>(count > 0 ? count : 0));
+  for (std::size_t i = 0; i < indices.size(); ++i) {
     check_index(0, dataset.size(), "sampled");
-    indices.push_back(draw_below(dataset.size(), seed, 0, static_cast<std::uint64_t>(i)));
+    indices[i] = draw_below(dataset.size(), seed, 0, i);
   }
   return {std::move(dataset), std::move(indices)};
 }

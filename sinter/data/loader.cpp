@@ -36,7 +36,7 @@ struct LoaderCore::State {
   std::condition_variable work;
   std::condition_variable delivery;
   // Changed under the mutex; read without it by makers that ask whether to go on.
-  std::atomic<std::uint64_t> generation{0};
+  sinter::detail::Atomic<std::uint64_t> generation;
   bool stop = false;
   std::uint64_t seed;
   std::int64_t epoch = 0;
@@ -54,7 +54,7 @@ struct LoaderCore::State {
     {
       const std::lock_guard lock(mutex);
       stop = true;
-      generation.fetch_add(1, std::memory_order_relaxed);
+      generation.fetch_add_relaxed(1);
     }
     work.notify_all();
     for (std::thread& worker : workers) {
@@ -92,13 +92,13 @@ struct LoaderCore::State {
         return;
       }
       const std::int64_t batch = taken++;
-      const std::uint64_t mine = generation.load(std::memory_order_relaxed);
+      const std::uint64_t mine = generation.load_relaxed();
       std::shared_ptr<const EpochOrder> from = order;
       lock.unlock();
       Slot made = produce(batch, *from, mine);
       from.reset();
       lock.lock();
-      if (mine != generation.load(std::memory_order_relaxed)) {
+      if (mine != generation.load_relaxed()) {
         // Void: its batch is freed without the lock.
         lock.unlock();
         made = Slot();
@@ -116,7 +116,7 @@ struct LoaderCore::State {
   void move_to(std::uint64_t new_seed, std::int64_t to, std::int64_t batch) {
     std::vector<Slot> old(ring.size());  // freed after the lock
     const std::lock_guard lock(mutex);
-    generation.fetch_add(1, std::memory_order_relaxed);
+    generation.fetch_add_relaxed(1);
     old.swap(ring);
     order.reset();
     seed = new_seed;
@@ -177,7 +177,7 @@ std::shared_ptr<void> LoaderCore::next() {
   s.arm();
   State::Slot slot;
   if (s.workers.empty()) {
-    slot = s.produce(s.position, *s.order, s.generation.load(std::memory_order_relaxed));
+    slot = s.produce(s.position, *s.order, s.generation.load_relaxed());
     ++s.position;
   } else {
     {

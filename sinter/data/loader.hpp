@@ -2,7 +2,6 @@
 // DataLoader: batches of a dataset, made ahead by worker threads, in an order that can be resumed.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <iterator>
 #include <memory>
@@ -14,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "sinter/base/detail/atomic.hpp"
 #include "sinter/data/collate.hpp"
 #include "sinter/data/dataset.hpp"
 #include "sinter/data/sampler.hpp"
@@ -59,12 +59,12 @@ namespace detail {
 /// Tells the maker of a batch that nobody wants it any more.
 class Cancel {
  public:
-  Cancel(const std::atomic<std::uint64_t>& generation, std::uint64_t mine)
+  Cancel(const sinter::detail::Atomic<std::uint64_t>& generation, std::uint64_t mine)
       : generation_(generation), mine_(mine) {}
-  bool operator()() const { return generation_.load(std::memory_order_relaxed) != mine_; }
+  bool operator()() const { return generation_.load_relaxed() != mine_; }
 
  private:
-  const std::atomic<std::uint64_t>& generation_;
+  const sinter::detail::Atomic<std::uint64_t>& generation_;
   std::uint64_t mine_;
 };
 

@@ -2,8 +2,9 @@
 // Where random ops get their numbers' position from.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
+
+#include "sinter/base/detail/atomic.hpp"
 
 namespace sinter {
 
@@ -22,8 +23,7 @@ class Generator {
 
   /// Takes the next `count` numbers of the stream.
   RandomKey take(std::uint64_t count) {
-    return {seed_.load(std::memory_order_relaxed),
-            offset_.fetch_add(count, std::memory_order_relaxed)};
+    return {seed_.load_relaxed(), offset_.fetch_add_relaxed(count)};
   }
   /// Starts a new stream.
   void seed(std::uint64_t seed) { restore({seed, 0}); }
@@ -35,8 +35,8 @@ class Generator {
   }
 
  private:
-  std::atomic<std::uint64_t> seed_;
-  std::atomic<std::uint64_t> offset_{0};
+  detail::Atomic<std::uint64_t> seed_;
+  detail::Atomic<std::uint64_t> offset_;
 };
 
 /// While it lives, random ops recorded by this thread use `generator` instead of their device's.

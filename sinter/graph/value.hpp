@@ -2,7 +2,11 @@
 // Value: the counted, type-erased handle to a tensor on some backend.
 #pragma once
 
+#include <cstddef>
+#include <new>
+#include <span>
 #include <string_view>
+#include <utility>
 
 #include "sinter/base/ref.hpp"
 #include "sinter/types/dtype.hpp"
@@ -67,6 +71,27 @@ class Value {
     return *impl_;
   }
   Ref<ValueImpl> impl_;
+};
+
+/// Two values side by side for one call, without being counted: atomic operations are a good part
+/// of what a small call costs. Both must outlive this, and may be given up by the call only if
+/// their owner gives them up.
+class BorrowedPair {
+ public:
+  BorrowedPair(const Value& first, const Value& second) {
+    // Never destroyed, so never released.
+    new (storage_) Value(Ref<ValueImpl>::adopt(first.get()));
+    new (storage_ + sizeof(Value)) Value(Ref<ValueImpl>::adopt(second.get()));
+  }
+  BorrowedPair(const BorrowedPair&) = delete;
+  BorrowedPair& operator=(const BorrowedPair&) = delete;
+
+  std::span<const Value> values() const {
+    return {std::launder(reinterpret_cast<const Value*>(storage_)), 2};
+  }
+
+ private:
+  alignas(Value) std::byte storage_[2 * sizeof(Value)];
 };
 
 }  // namespace sinter

@@ -41,11 +41,11 @@ HostData future(std::int64_t queries, std::int64_t keys) {
 // What a query may see, broadcast to [batch, heads, queries, keys]; empty for everything.
 Value visible(const AttentionMasks& masks) {
   Value masked;
-  if (masks.pad) {
-    masked = ops::unsqueeze(ops::unsqueeze(masks.pad->value(), 1), 1);
+  if (masks.pad.is_set()) {
+    masked = ops::unsqueeze(ops::unsqueeze(masks.pad.value(), 1), 1);
   }
-  if (masks.attn) {
-    const Value pairs = ops::unsqueeze(masks.attn->value(), 1);
+  if (masks.attn.is_set()) {
+    const Value pairs = ops::unsqueeze(masks.attn.value(), 1);
     masked = masked ? ops::logical_or(masked, pairs) : pairs;
   }
   return masked ? ops::logical_not(masked) : Value();

@@ -2,7 +2,6 @@
 // Multi-head attention and the transformer's encoder.
 #pragma once
 
-#include <optional>
 #include <vector>
 
 #include "sinter/nn/linear.hpp"
@@ -10,10 +9,10 @@
 
 namespace sinter::nn {
 
-/// What attention may not see. True means masked.
+/// What attention may not see. True means masked; an unset mask hides nothing.
 struct AttentionMasks {
-  std::optional<Tensor<2, Bool>> pad = std::nullopt;   ///< keys [batch, keys]
-  std::optional<Tensor<3, Bool>> attn = std::nullopt;  ///< pairs [batch or 1, queries, keys]
+  Tensor<2, Bool> pad = {};   ///< keys [batch, keys]
+  Tensor<3, Bool> attn = {};  ///< pairs [batch or 1, queries, keys]
   /// Query i sees keys up to i + keys - queries; adds to the other masks.
   bool causal = false;
 };

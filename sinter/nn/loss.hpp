@@ -2,8 +2,6 @@
 // Losses, as functions and as modules.
 #pragma once
 
-#include <optional>
-
 #include "sinter/nn/param.hpp"
 
 namespace sinter::nn {
@@ -40,27 +38,22 @@ Value kl_div(const Value& x, const Value& y, bool log_target, Fold fold);
 class CrossEntropyLoss {
  public:
   CrossEntropyConfig config;
-  std::optional<Tensor<1>> weights;
+  Tensor<1> weights;  ///< of the classes; unset: all 1
 
   template <int D>
   Tensor<0> forward(const Tensor<D>& x, const Tensor<D - 1, Int>& targets) const {
-    return Tensor<0>(detail::cross_entropy(x.value(), targets.value(), weight_value(), config,
+    return Tensor<0>(detail::cross_entropy(x.value(), targets.value(), weights.value(), config,
                                            detail::fold_of(config.reduction)));
   }
   /// The loss of each target.
   template <int D>
   Tensor<D - 1> forward_no_reduction(const Tensor<D>& x, const Tensor<D - 1, Int>& targets) const {
-    return Tensor<D - 1>(detail::cross_entropy(x.value(), targets.value(), weight_value(), config,
+    return Tensor<D - 1>(detail::cross_entropy(x.value(), targets.value(), weights.value(), config,
                                                detail::Fold::none));
   }
 
- private:
-  Value weight_value() const { return weights ? weights->value() : Value(); }
-
- public:
-  CrossEntropyLoss(const CrossEntropyConfig& options = {},
-                   std::optional<Tensor<1>> class_weights = std::nullopt)
-      : config(options), weights(std::move(class_weights)) {}
+  CrossEntropyLoss(const CrossEntropyConfig& options = {}, const Tensor<1>& class_weights = {})
+      : config(options), weights(class_weights) {}
   SINTER_FIELDS(config, weights)
 };
 

@@ -74,7 +74,53 @@ void ModuleGradients::scale(double factor) {
 }
 
 namespace detail {
+
+void append(std::vector<NamedParam>& list, const std::string& path, const ParamBase& param) {
+  list.push_back({path, param});
+}
+
+struct Rebinder::Made {
+  std::uint64_t from;
+  ParamBase to;
+  Made* before;
+};
+
+Rebinder::Rebinder() = default;
+
+Rebinder::~Rebinder() {
+  while (last_) {
+    delete std::exchange(last_, last_->before);
+  }
+}
+
+bool Rebinder::reuse(ParamBase& param) const {
+  const std::uint64_t id = param.id();
+  for (const Made* made = last_; made; made = made->before) {
+    if (made->from == id) {
+      param = made->to;
+      return true;
+    }
+  }
+  return false;
+}
+
+void Rebinder::keep(std::uint64_t id, const ParamBase& made) { last_ = new Made{id, made, last_}; }
+
+SummaryNode::SummaryNode(std::string_view node_name, std::string_view node_type)
+    : name(node_name), type(node_type.substr(0, node_type.find('<'))) {}
+SummaryNode::SummaryNode(SummaryNode&&) noexcept = default;
+SummaryNode& SummaryNode::operator=(SummaryNode&&) noexcept = default;
+SummaryNode::~SummaryNode() = default;
+
 namespace {
+
+/// A parameter's shape and dtype, with what is special about it.
+std::string param_text(const ParamBase& param) {
+  return fmt::format("{} {}{}", param.shape().str(), name_of(param.dtype()),
+                     param.is_buffer()          ? " buffer"
+                     : !param.is_require_grad() ? " frozen"
+                                                : "");
+}
 
 void collect(const SummaryNode& node, std::vector<ParamBase>& params) {
   params.insert(params.end(), node.params.begin(), node.params.end());
@@ -124,16 +170,29 @@ void add_attribute(SummaryNode& node, std::string_view name, std::string_view te
 
 std::string number_text(double value) { return fmt::format("{:g}", value); }
 
-std::string param_text(const ParamBase& param) {
-  return fmt::format("{} {}{}", param.shape().str(), name_of(param.dtype()),
-                     param.is_buffer()          ? " buffer"
-                     : !param.is_require_grad() ? " frozen"
-                                                : "");
+void add_param(SummaryNode& parent, std::string_view name, const ParamBase& param) {
+  SummaryNode& node = parent.children.emplace_back(name, "");
+  node.type = param_text(param);
+  node.params.push_back(param);
+}
+
+void add_constant(SummaryNode& parent, std::string_view name) {
+  parent.children.emplace_back(name, "constant");
+}
+
+void add_child(SummaryNode& parent, SummaryNode& node) {
+  if (node.name == "config" && node.children.empty()) {
+    if (!node.attributes.empty()) {
+      parent.attributes += (parent.attributes.empty() ? "" : ", ") + node.attributes;
+    }
+    return;
+  }
+  parent.children.push_back(std::move(node));
 }
 
 std::string print_summary(const SummaryNode& root) {
   std::string out;
-  print(root, 0, out);
+  print(root.children.empty() ? root : root.children.front(), 0, out);
   return out;
 }
 

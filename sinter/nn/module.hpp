@@ -20,6 +20,9 @@ struct NamedParam {
 
 namespace detail {
 
+// Compiled once, as what stands in a header is compiled for each of its readers.
+void append(std::vector<NamedParam>& list, const std::string& path, const ParamBase& param);
+
 template <class T>
 inline constexpr bool is_param = std::is_base_of_v<ParamBase, T>;
 
@@ -38,25 +41,26 @@ void visit_params(M& module, F&& f) {
 /// Gives handles new states; those that were tied stay tied.
 class Rebinder {
  public:
+  Rebinder();
+  ~Rebinder();
+  Rebinder(const Rebinder&) = delete;
+  Rebinder& operator=(const Rebinder&) = delete;
+
   template <class F>
   void rebind(ParamBase& param, F&& make) {
-    const std::uint64_t id = param.id();
-    for (const Made& made : made_) {
-      if (made.from == id) {
-        param = made.to;
-        return;
-      }
+    if (!reuse(param)) {
+      const std::uint64_t id = param.id();
+      param = make(static_cast<const ParamBase&>(param));
+      keep(id, param);
     }
-    param = make(static_cast<const ParamBase&>(param));
-    made_.push_back({id, param});
   }
 
  private:
-  struct Made {
-    std::uint64_t from;
-    ParamBase to;
-  };
-  std::vector<Made> made_;
+  struct Made;
+  bool reuse(ParamBase& param) const;
+  void keep(std::uint64_t id, const ParamBase& made);
+
+  Made* last_ = nullptr;
 };
 
 /// A copy of `module` whose parameters are `make(param)` and whose constants are `convert(tensor)`.
@@ -93,7 +97,7 @@ template <class M>
   std::vector<NamedParam> list;
   detail::visit_params(module, [&](const std::string& path, const ParamBase& param) {
     if (!param.is_buffer()) {
-      list.push_back({path, param});
+      detail::append(list, path, param);
     }
   });
   return list;
@@ -104,7 +108,7 @@ template <class M>
 [[nodiscard]] std::vector<NamedParam> state_entries(const M& module) {
   std::vector<NamedParam> list;
   detail::visit_params(module, [&](const std::string& path, const ParamBase& param) {
-    list.push_back({path, param});
+    detail::append(list, path, param);
   });
   return list;
 }

@@ -45,9 +45,9 @@ Value gate(const Value& all, std::int64_t index, std::int64_t hidden) {
   return ops::narrow(all, 1, index * hidden, hidden);
 }
 
-Value start(const Value& products, std::int64_t hidden, const Value* given) {
+Value start(const Value& products, std::int64_t hidden, const Value& given) {
   if (given) {
-    return *given;
+    return given;
   }
   return ops::full(products.backend(), {products.size(1), hidden}, 0, products.dtype());
 }
@@ -102,10 +102,15 @@ RecurrentBase::RecurrentBase(const RnnConfig& config, int gates, const Device& d
   }
   const std::int64_t columns = gates * config.hidden;
   const Fans fans{config.hidden, config.hidden};
-  weight_input =
-      Param<2>({.shape = {config.in, columns}, .initializer = config.init, .fans = fans}, device);
-  weight_hidden = Param<2>(
-      {.shape = {config.hidden, columns}, .initializer = config.init, .fans = fans}, device);
+  const auto matrix = [&](std::int64_t rows) {
+    return Param<2>({.shape = {rows, columns},
+                     .initializer = config.init,
+                     .fans = fans,
+                     .transposed_in_records = true},
+                    device);
+  };
+  weight_input = matrix(config.in);
+  weight_hidden = matrix(config.hidden);
   if (config.bias) {
     const bool shaped = config.init.kind == Initializer::Kind::orthogonal;
     const ParamSpec spec{.shape = {columns},
@@ -116,9 +121,9 @@ RecurrentBase::RecurrentBase(const RnnConfig& config, int gates, const Device& d
   }
 }
 
-RnnOutput Rnn::forward(const Tensor<3>& x, const std::optional<Tensor<2>>& hidden) const {
+RnnOutput Rnn::forward(const Tensor<3>& x, const Tensor<2>& hidden) const {
   const Value products = input_products(*this, x.value());
-  Value h = start(products, weight_hidden.shape()[0], hidden ? &hidden->value() : nullptr);
+  Value h = start(products, weight_hidden.shape()[0], hidden.value());
   const Tensor<3> outputs = run(*this, products.size(0), [&](std::int64_t t) {
     h = ops::tanh(ops::add(step_of(products, t), hidden_products(*this, h)));
     return h;
@@ -126,9 +131,9 @@ RnnOutput Rnn::forward(const Tensor<3>& x, const std::optional<Tensor<2>>& hidde
   return {outputs, Tensor<2>(h)};
 }
 
-RnnOutput Gru::forward(const Tensor<3>& x, const std::optional<Tensor<2>>& hidden) const {
+RnnOutput Gru::forward(const Tensor<3>& x, const Tensor<2>& hidden) const {
   const Value products = input_products(*this, x.value());
-  Value h = start(products, weight_hidden.shape()[0], hidden ? &hidden->value() : nullptr);
+  Value h = start(products, weight_hidden.shape()[0], hidden.value());
   const Tensor<3> outputs = run(*this, products.size(0), [&](std::int64_t t) {
     h = gru_step(*this, step_of(products, t), h);
     return h;
@@ -136,11 +141,11 @@ RnnOutput Gru::forward(const Tensor<3>& x, const std::optional<Tensor<2>>& hidde
   return {outputs, Tensor<2>(h)};
 }
 
-LstmOutput Lstm::forward(const Tensor<3>& x, const std::optional<LstmState>& state) const {
+LstmOutput Lstm::forward(const Tensor<3>& x, const LstmState& state) const {
   const Value products = input_products(*this, x.value());
   const std::int64_t size = weight_hidden.shape()[0];
-  Value h = start(products, size, state ? &state->hidden.value() : nullptr);
-  Value c = start(products, size, state ? &state->cell.value() : nullptr);
+  Value h = start(products, size, state.hidden.value());
+  Value c = start(products, size, state.cell.value());
   const Tensor<3> outputs = run(*this, products.size(0), [&](std::int64_t t) {
     const Value all = ops::add(step_of(products, t), hidden_products(*this, h));
     const Value i = ops::sigmoid(gate(all, 0, size));

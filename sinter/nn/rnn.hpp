@@ -2,8 +2,6 @@
 // Recurrent layers over sequences [batch, length, features].
 #pragma once
 
-#include <optional>
-
 #include "sinter/nn/param.hpp"
 
 namespace sinter::nn {
@@ -17,7 +15,8 @@ struct RnnConfig {
   Initializer init = Initializer::fan_in_uniform();
 };
 
-/// The weights that all recurrent layers have: gates beside each other.
+/// The weights that all recurrent layers have: gates beside each other. Records hold matrices as
+/// [gates * hidden, in], as PyTorch's do.
 class RecurrentBase {
  public:
   Param<2> weight_input;   ///< [in, gates * hidden]
@@ -44,8 +43,8 @@ class Rnn : public RecurrentBase {
  public:
   Rnn() = default;
   Rnn(const RnnConfig& config, const Device& device = {}) : RecurrentBase(config, 1, device) {}
-  /// A missing state counts as zeros.
-  RnnOutput forward(const Tensor<3>& x, const std::optional<Tensor<2>>& hidden = {}) const;
+  /// An unset state counts as zeros.
+  RnnOutput forward(const Tensor<3>& x, const Tensor<2>& hidden = {}) const;
 };
 
 struct GruConfig {
@@ -70,12 +69,12 @@ class Gru : public RecurrentBase {
                        config.init},
                       3, device),
         reset_after(config.reset_after) {}
-  RnnOutput forward(const Tensor<3>& x, const std::optional<Tensor<2>>& hidden = {}) const;
+  RnnOutput forward(const Tensor<3>& x, const Tensor<2>& hidden = {}) const;
 };
 
 struct LstmState {
-  Tensor<2> cell;
-  Tensor<2> hidden;
+  Tensor<2> cell = {};
+  Tensor<2> hidden = {};
 };
 struct LstmOutput {
   Tensor<3> outputs;
@@ -87,7 +86,7 @@ class Lstm : public RecurrentBase {
  public:
   Lstm() = default;
   Lstm(const RnnConfig& config, const Device& device = {}) : RecurrentBase(config, 4, device) {}
-  LstmOutput forward(const Tensor<3>& x, const std::optional<LstmState>& state = {}) const;
+  LstmOutput forward(const Tensor<3>& x, const LstmState& state = {}) const;
 };
 
 }  // namespace sinter::nn

@@ -11,8 +11,14 @@
 
 namespace sinter::nn::detail {
 
-/// A line of the tree and what stands below it.
+/// A line of the tree and what stands below it. Its copies and vectors are compiled once, with the
+/// functions below: here they would be compiled for each reader of this header.
 struct SummaryNode {
+  SummaryNode(std::string_view name, std::string_view type);
+  SummaryNode(SummaryNode&&) noexcept;
+  SummaryNode& operator=(SummaryNode&&) noexcept;
+  ~SummaryNode();
+
   std::string name;
   std::string type;
   std::string attributes;  ///< "eps=1e-05, momentum=0.1"
@@ -21,10 +27,12 @@ struct SummaryNode {
 };
 
 void add_attribute(SummaryNode& node, std::string_view name, std::string_view text);
+void add_param(SummaryNode& parent, std::string_view name, const ParamBase& param);
+void add_constant(SummaryNode& parent, std::string_view name);
+/// Takes in what a struct named `name` holds; options become attributes of the parent's.
+void add_child(SummaryNode& parent, SummaryNode& node);
 std::string number_text(double value);
 std::string print_summary(const SummaryNode& root);
-/// A parameter's shape and dtype, with what is special about it.
-std::string param_text(const ParamBase& param);
 
 template <class T>
 std::string hyper_text(const T& value) {
@@ -78,10 +86,10 @@ template <class T>
 void summarise_into(SummaryNode& parent, std::string_view name, const T& object) {
   if constexpr (std::is_base_of_v<ParamBase, T>) {
     if (!object.empty()) {
-      parent.children.push_back({std::string(name), param_text(object), {}, {object}, {}});
+      add_param(parent, name, object);
     }
   } else if constexpr (is_leaf<T>) {
-    parent.children.push_back({std::string(name), "constant", {}, {}, {}});
+    add_constant(parent, name);
   } else if constexpr (is_opaque<T>) {
     return;
   } else if constexpr (is_hyper<T>) {
@@ -95,25 +103,17 @@ void summarise_into(SummaryNode& parent, std::string_view name, const T& object)
       visit([&](const auto& alternative) { summarise_into(parent, name, alternative); }, object);
     }
   } else {
-    std::string_view type = type_name<T>();
-    SummaryNode node{std::string(name), std::string(type.substr(0, type.find('<'))), {}, {}, {}};
+    SummaryNode node(name, type_name<T>());
     summarise_children(node, object);
-    if (name == "config" && node.children.empty()) {
-      // A layer's options read as its own.
-      if (!node.attributes.empty()) {
-        parent.attributes += (parent.attributes.empty() ? "" : ", ") + node.attributes;
-      }
-      return;
-    }
-    parent.children.push_back(std::move(node));
+    add_child(parent, node);
   }
 }
 
 template <class M>
 std::string summarise(const M& module) {
-  SummaryNode root;
+  SummaryNode root("", "");
   summarise_into(root, "", module);
-  return print_summary(root.children.empty() ? root : root.children.front());
+  return print_summary(root);
 }
 
 }  // namespace sinter::nn::detail

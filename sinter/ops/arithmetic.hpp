@@ -139,7 +139,8 @@ struct Fmod : Binary {
 
 /// NaN if either is NaN; at ties the gradient is shared equally.
 struct Maximum : Binary {
-  static constexpr OpInfo info{.name = "maximum", .reads = Reads::ab, .tolerance = 0};
+  static constexpr OpInfo info{
+      .name = "maximum", .domain = Domain::any, .reads = Reads::ab, .tolerance = 0};
   template <class T>
   static T forward(T a, T b) {
     return math::maximum(a, b);
@@ -155,7 +156,8 @@ struct Maximum : Binary {
 };
 
 struct Minimum : Binary {
-  static constexpr OpInfo info{.name = "minimum", .reads = Reads::ab, .tolerance = 0};
+  static constexpr OpInfo info{
+      .name = "minimum", .domain = Domain::any, .reads = Reads::ab, .tolerance = 0};
   template <class T>
   static T forward(T a, T b) {
     return math::minimum(a, b);

@@ -66,19 +66,21 @@ void infer_elementwise(const OpCall& call, Specs& outputs, const OpInfo& info, b
         fmt::format("{}: expected {} inputs, got {}", info.name, arity, call.inputs.size()));
   }
   // A rank-0 operand is a scalar: it takes the dtype of the tensor it meets when their kinds agree.
-  Shape shape = call.inputs[0].shape();
-  DType dtype = call.inputs[0].dtype();
+  // Built where it stays: copies of shapes are a good part of what a small call costs.
+  TensorSpec& spec = outputs.emplace_back(call.inputs[0].shape(), call.inputs[0].dtype());
   for (std::size_t i = 1; i < arity; ++i) {
     const Value& input = call.inputs[i];
-    if (input.dtype() != dtype) {
-      dtype = promote(dtype, input.dtype());
+    if (input.dtype() != spec.dtype) {
+      spec.dtype = promote(spec.dtype, input.dtype());
     }
-    if (!(input.shape() == shape)) {
-      shape = broadcast(shape, input.shape(), info.name);
+    if (!(input.shape() == spec.shape)) {
+      spec.shape = broadcast(spec.shape, input.shape(), info.name);
     }
   }
-  check_domain(info, dtype);
-  outputs.push_back({shape, bool_result ? DType::boolean : dtype});
+  check_domain(info, spec.dtype);
+  if (bool_result) {
+    spec.dtype = DType::boolean;
+  }
 }
 
 void infer_gradient(const OpCall& call, Specs& outputs) {

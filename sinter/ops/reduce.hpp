@@ -62,10 +62,14 @@ struct Mean : ReduceDims {
   static void backward(GradCall& call);
 };
 
-/// NaN if any element is NaN. Elements that share the maximum share the gradient equally.
+/// NaN if any element is NaN; of bool what any gives. Elements that share the maximum share the
+/// gradient equally.
 struct Max : ReduceDims {
-  static constexpr OpInfo info{
-      .name = "max", .saves = {.inputs = 1, .outputs = 1}, .cheap = false, .tolerance = 0};
+  static constexpr OpInfo info{.name = "max",
+                               .domain = Domain::any,
+                               .saves = {.inputs = 1, .outputs = 1},
+                               .cheap = false,
+                               .tolerance = 0};
   template <class T>
   static T init() {
     return std::is_floating_point_v<T> ? -std::numeric_limits<T>::infinity()
@@ -79,10 +83,14 @@ struct Max : ReduceDims {
   static void backward(GradCall& call);
 };
 
-/// NaN if any element is NaN. Elements that share the minimum share the gradient equally.
+/// NaN if any element is NaN; of bool what all gives. Elements that share the minimum share the
+/// gradient equally.
 struct Min : ReduceDims {
-  static constexpr OpInfo info{
-      .name = "min", .saves = {.inputs = 1, .outputs = 1}, .cheap = false, .tolerance = 0};
+  static constexpr OpInfo info{.name = "min",
+                               .domain = Domain::any,
+                               .saves = {.inputs = 1, .outputs = 1},
+                               .cheap = false,
+                               .tolerance = 0};
   template <class T>
   static T init() {
     return std::is_floating_point_v<T> ? std::numeric_limits<T>::infinity()

@@ -5,6 +5,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
+#include <unordered_map>
 #include <utility>
 
 #include "sinter/base/error.hpp"
@@ -164,8 +166,24 @@ struct Contents {
 }  // namespace
 
 const Record::Entry* Record::find(std::string_view name) const {
-  const auto found = index_.find(std::string(name));
-  return found == index_.end() ? nullptr : &entries_[found->second];
+  const std::size_t place = index_.empty() ? 0 : index_[slot_of(name)];
+  return place == 0 ? nullptr : &entries_[place - 1];
+}
+
+std::size_t Record::slot_of(std::string_view name) const {
+  const std::size_t mask = index_.size() - 1;
+  std::size_t slot = std::hash<std::string_view>()(name) & mask;
+  while (index_[slot] != 0 && entries_[index_[slot] - 1].name != name) {
+    slot = (slot + 1) & mask;
+  }
+  return slot;
+}
+
+void Record::grow_index() {
+  index_.assign(index_.empty() ? 16 : 2 * index_.size(), 0);
+  for (std::size_t i = 0; i < entries_.size(); ++i) {
+    index_[slot_of(entries_[i].name)] = i + 1;
+  }
 }
 
 void Record::add(std::string name, HostData data) {
@@ -176,11 +194,16 @@ void Record::add(std::string name, Storage data) {
   if (!data) {
     throw ArgumentError(fmt::format("Record::add: `{}` has no data", clip(name)));
   }
-  if (name == "__metadata__" || !index_.emplace(name, entries_.size()).second) {
+  if (2 * entries_.size() >= index_.size()) {
+    grow_index();
+  }
+  const std::size_t slot = slot_of(name);
+  if (name == "__metadata__" || index_[slot] != 0) {
     throw ArgumentError(fmt::format("Record::add: the name `{}` is {}; choose another", clip(name),
                                     name == "__metadata__" ? "reserved" : "taken"));
   }
   entries_.push_back({std::move(name), std::move(data)});
+  index_[slot] = entries_.size();
 }
 
 void Record::add_alias(std::string name, std::string_view of) { add(std::move(name), share(of)); }

@@ -8,7 +8,6 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 #include "sinter/store/safetensors.hpp"
@@ -40,7 +39,7 @@ class Record {
   /// Adds the entries of `other` with `prefix` before their names; ties stay.
   void add_all(std::string_view prefix, const Record& other);
 
-  std::span<const Entry> entries() const { return entries_; }
+  std::span<const Entry> entries() const { return {entries_.data(), entries_.size()}; }
   std::size_t size() const { return entries_.size(); }
   bool contains(std::string_view name) const { return find(name) != nullptr; }
   /// Throws ArgumentError naming the closest entries when there is no such entry.
@@ -67,10 +66,15 @@ class Record {
 
  private:
   const Entry* find(std::string_view name) const;
+  // The slot of `index_` where `name` stands, or an empty one where it belongs.
+  std::size_t slot_of(std::string_view name) const;
+  void grow_index();
   SafetensorsLayout layout() const;
 
   std::vector<Entry> entries_;
-  std::unordered_map<std::string, std::size_t> index_;
+  // A hash table of places in `entries_`, counted from 1; its size is a power of two. By hand, as
+  // every reader of this header would pay for the standard one.
+  std::vector<std::size_t> index_;
   Metadata metadata_;
 };
 

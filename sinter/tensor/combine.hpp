@@ -76,8 +76,8 @@ template <int D, class K, int E>
 }
 
 /// Einstein's summation: `einsum<3>("bij,bjk->bik", a, b)`. Labels are letters; one in several
-/// operands is multiplied, one that is not in the result is summed. ArgumentError for a malformed
-/// equation, ShapeError where sizes of a label differ.
+/// operands is multiplied, one that is not in the result is summed, one twice in an operand takes
+/// the diagonal. ArgumentError for a malformed equation, ShapeError where sizes of a label differ.
 template <int R = dynamic_rank, class... T>
 [[nodiscard]] auto einsum(std::string_view equation, const T&... operands) {
   using K = typename detail::FirstOf<T...>::Type::KindType;

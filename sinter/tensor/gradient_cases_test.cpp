@@ -269,6 +269,8 @@ TEST(Gradients, derived_formulas) {
     check("cosine", [](const F2& x) { return cosine_similarity(x, x.flip({1}), 1); });
     check("kron", [](const F2& x) { return x.kron(x).square(); });
     check("einsum", [](const F2& x) { return einsum<2>("ij,kj->ik", x, x).square(); });
+    check("diagonal",
+          [](const F2& x) { return einsum<2>("ii,ij->ij", x.narrow(1, 0, 2), x).square(); });
     check("prelu", [](const F2& x) { return x.prelu(F1::from({0.3}, {}, DType::f64)); });
   });
 }

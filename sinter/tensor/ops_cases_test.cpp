@@ -224,6 +224,48 @@ TEST(Cases, DTY_02_bools) {
   });
 }
 
+// Of NumPy and PyTorch: any and all in other words, and indices of the first.
+TEST(Extremes, of_bool) {
+  on_each_device([] {
+    const auto x = Tensor<2, Bool>::from({{true, false, true}, {false, false, false}});
+    const Tensor<1, Bool> largest = x.max(1);
+    expect(largest, {2}, {1, 0});
+    expect(x.min(0), {3}, {0, 0, 0});
+    EXPECT_EQ(x.max().dtype(), DType::boolean);
+    EXPECT_TRUE(x.max().item<bool>());
+    EXPECT_FALSE(x.min().item<bool>());
+    EXPECT_TRUE((Tensor<1, Bool>::ones({1000}).min().item<bool>()));
+    EXPECT_THROW((void)(Tensor<2, Bool>::zeros({2, 0}).max(1)), ShapeError);
+    const auto [values, indices] = x.max_with_indices(1);
+    expect(values, {2}, {1, 0});
+    expect(indices, {2}, {0, 0});
+    expect(x.argmin(1), {2}, {1, 0});
+    expect(x.flip({1}).cummax(1), {2, 3}, {1, 1, 1, 0, 0, 0});
+    expect(x.cummin(1), {2, 3}, {1, 0, 0, 0, 0, 0});
+    const auto row = Tensor<1, Bool>::from({true, true, false});
+    expect(x.maximum(row.unsqueeze(0)), {2, 3}, {1, 1, 1, 1, 1, 0});
+    expect(x.minimum(row.unsqueeze(0)), {2, 3}, {1, 0, 0, 0, 0, 0});
+    EXPECT_EQ(x.maximum(row.unsqueeze(0)).dtype(), DType::boolean);
+  });
+}
+
+// As PyTorch: what a limit of NaN lets through is unknown.
+TEST(Clamp, limits_of_nan) {
+  on_each_autodiff([] {
+    const auto x = F1::from({-2, 0, inf}).require_grad();
+    for (const auto& y : {x.clamp(nan, 1), x.clamp(-1, nan), x.clamp_min(nan), x.clamp_max(nan),
+                          x.hardtanh(nan, nan)}) {
+      expect_values(y, {nan, nan, nan});
+    }
+    expect_values(*x.grad(x.clamp_min(nan).sum().backward()), {0, 0, 0});
+    const auto whole = Tensor<1, Int>::from({1, 2});
+    EXPECT_NE(
+        error_of<DTypeError>([&] { (void)whole.clamp_min(nan); }).find("clamp: a limit is NaN"),
+        std::string::npos);
+    expect_values(whole.clamp_min(-inf), {1, 2});
+  });
+}
+
 TEST(Cases, DTY_05_abs_of_the_smallest) {
   on_each_device([] {
     const auto x = I1::from({-128}, {}, DType::i8);

@@ -44,6 +44,11 @@ HostData PendingData::get() {
   return state_->future.get();
 }
 
+Transaction& Transaction::add(Value value) {
+  values_.push_back(std::move(value));
+  return *this;
+}
+
 std::vector<HostData> Transaction::execute() {
   for (const Value& value : values_) {
     value.backend().flush();

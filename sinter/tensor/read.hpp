@@ -44,10 +44,7 @@ class Transaction {
   Transaction& add(const Tensor<D, K>& tensor) {
     return add(tensor.value());
   }
-  Transaction& add(Value value) {
-    values_.push_back(std::move(value));
-    return *this;
-  }
+  Transaction& add(Value value);
   /// Starts all work that is still queued, then reads; the transaction is empty afterwards.
   [[nodiscard]] std::vector<HostData> execute();
 

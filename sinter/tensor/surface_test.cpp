@@ -148,6 +148,16 @@ TEST(Surface, products) {
     const auto batch = F1::arange(12).reshape<3>({3, 2, 2});
     expect_values(einsum<3>("bij,bjk->bik", batch, batch) - batch.matmul(batch),
                   std::vector<double>(12, 0));
+    expect(einsum<1>("ii->i", m), {2}, {1, 4});
+    expect(einsum<0>("ii", m), {}, {5});
+    const auto cube = F1::arange(27).reshape<3>({3, 3, 3});
+    expect(einsum<1>("iii->i", cube), {3}, {0, 13, 26});
+    expect(einsum<2>("iji->ji", cube), {3, 3}, {0, 10, 20, 3, 13, 23, 6, 16, 26});
+    expect(einsum<2>("ijj->ji", cube), {3, 3}, {0, 9, 18, 4, 13, 22, 8, 17, 26});
+    expect(einsum<0>("ii,jj->", m, m), {}, {25});
+    expect(einsum<1>("ii,ij->j", m, m), {2}, {13, 18});
+    EXPECT_THROW((void)einsum<1>("ii->i", F2::zeros({2, 3})), ShapeError);
+    EXPECT_THROW((void)einsum<2>("ij->ii", m), ArgumentError);
     EXPECT_THROW((void)einsum<2>("ij,jk->iz", m, m), ArgumentError);
     EXPECT_THROW((void)einsum<2>("ij,jk->ik", m, F2::zeros({3, 2})), ShapeError);
     expect(tensordot<2>(m, m, 1), {2, 2}, {7, 10, 15, 22});

@@ -19,9 +19,8 @@
 namespace sinter {
 
 /// A value: copying it copies a handle, not elements. `D` is the rank, `K` the kind (Float, Int,
-/// Bool); dtype and shape are known at run time. Operators take their left side by value, so
-/// `std::move(x) + y` and temporaries are computed in place; a tensor that has another live handle
-/// is never changed.
+/// Bool); dtype and shape are known at run time. Operators on `std::move(x)` and on
+/// temporaries are computed in place; a tensor that has another live handle is never changed.
 ///
 ///     auto x = Tensor<2>::from({{1, 2}, {3, 4}});
 ///     auto y = (x * 2 + 1).matmul(x);
@@ -313,7 +312,10 @@ class Tensor : public detail::ShapeMethods<D, K>,
   };
 
 #define SINTER_OPERATOR(symbol, code)                                                      \
-  friend Tensor operator symbol(Tensor a, const Right& b) {                                \
+  friend Tensor operator symbol(const Tensor& a, const Right& b) {                         \
+    return Tensor(detail::run(OpCode::code, a.value_, b.operand()), Trusted{});            \
+  }                                                                                        \
+  friend Tensor operator symbol(Tensor&& a, const Right& b) {                              \
     return Tensor(detail::run(OpCode::code, std::move(a.value_), b.operand()), Trusted{}); \
   }                                                                                        \
   Tensor& operator symbol##=(const Right & b) {                                            \
@@ -341,9 +343,9 @@ class Tensor : public detail::ShapeMethods<D, K>,
   SINTER_OPERATOR(/, div)
   SINTER_OPERATOR(%, remainder)
 #undef SINTER_OPERATOR
-#define SINTER_OPERATOR(symbol, code)                                           \
-  friend BoolTensor operator symbol(const Tensor& a, const Right& b) {          \
-    return BoolTensor(detail::run(OpCode::code, Value(a.value_), b.operand())); \
+#define SINTER_OPERATOR(symbol, code)                                    \
+  friend BoolTensor operator symbol(const Tensor& a, const Right& b) {   \
+    return BoolTensor(detail::run(OpCode::code, a.value_, b.operand())); \
   }
   SINTER_OPERATOR(<, less)
   SINTER_OPERATOR(<=, less_equal)

@@ -27,34 +27,37 @@ std::int64_t rank_of(std::span<const float> scores, std::int64_t target) {
 }  // namespace
 
 double Observation::loss() const {
-  if (!loss_) {
+  if (!read_.loss) {
     loss_ = step_.loss.is_set() ? step_.loss.item<double>() : nan;
+    read_.loss = true;
   }
-  return *loss_;
+  return loss_;
 }
 
 const HostData& Observation::output() const {
-  if (!output_) {
+  if (!read_.output) {
     if (!step_.output.is_set()) {
       throw ArgumentError(
           "train: a metric needs the model's output, but the step function left "
           "StepOutput::output empty; set it, or drop the metric");
     }
     output_ = step_.output.to_data();
+    read_.output = true;
   }
-  return *output_;
+  return output_;
 }
 
 const HostData& Observation::targets() const {
-  if (!targets_) {
+  if (!read_.targets) {
     if (!step_.targets.is_set()) {
       throw ArgumentError(
           "train: a metric needs the targets, but the step function left "
           "StepOutput::targets empty; set it, or drop the metric");
     }
     targets_ = step_.targets.to_data();
+    read_.targets = true;
   }
-  return *targets_;
+  return targets_;
 }
 
 std::string MetricInfo::str(double value) const {
@@ -69,6 +72,8 @@ double MeanMetric::update(const Observation& batch) {
 }
 
 double MeanMetric::value() const { return sum_ / count_; }
+
+std::vector<double> MeanMetric::state() const { return {sum_, count_}; }
 
 void MeanMetric::restore(std::span<const double> state) {
   if (state.size() != 2) {
@@ -128,6 +133,17 @@ MeanMetric::Part TopKAccuracy::measure(const Observation& batch) const {
   }
   return part;
 }
+
+std::unique_ptr<Metric> LossMetric::fresh() const { return std::make_unique<LossMetric>(); }
+
+std::unique_ptr<Metric> TopKAccuracy::fresh() const {
+  return std::make_unique<TopKAccuracy>(config_);
+}
+
+MetricSet::MetricSet() = default;
+MetricSet::MetricSet(MetricSet&&) noexcept = default;
+MetricSet& MetricSet::operator=(MetricSet&&) noexcept = default;
+MetricSet::~MetricSet() = default;
 
 void MetricSet::add(std::unique_ptr<Metric> metric) {
   MetricInfo info = metric->info();

@@ -36,9 +36,17 @@ class Observation {
   const HostData& targets() const;
 
  private:
+  // What was read from the device, once it was.
+  struct Cache {
+    bool loss = false;
+    bool output = false;
+    bool targets = false;
+  };
   StepOutput step_;
-  mutable std::optional<double> loss_;
-  mutable std::optional<HostData> output_, targets_;
+  mutable Cache read_;
+  mutable double loss_ = 0;
+  mutable HostData output_;
+  mutable HostData targets_;
 };
 
 /// How a metric is named, written and compared.
@@ -75,7 +83,7 @@ class MeanMetric : public Metric {
  public:
   double update(const Observation& batch) final;
   double value() const final;
-  std::vector<double> state() const final { return {sum_, count_}; }
+  std::vector<double> state() const final;
   void restore(std::span<const double> state) final;
 
  protected:
@@ -95,7 +103,7 @@ class MeanMetric : public Metric {
 class LossMetric final : public MeanMetric {
  public:
   MetricInfo info() const override { return {.name = "loss"}; }
-  std::unique_ptr<Metric> fresh() const override { return std::make_unique<LossMetric>(); }
+  std::unique_ptr<Metric> fresh() const override;
 
  private:
   Part measure(const Observation& batch) const override;
@@ -114,7 +122,7 @@ class TopKAccuracy final : public MeanMetric {
   /// Throws ArgumentError unless k >= 1.
   explicit TopKAccuracy(Config config);
   MetricInfo info() const override;
-  std::unique_ptr<Metric> fresh() const override { return std::make_unique<TopKAccuracy>(config_); }
+  std::unique_ptr<Metric> fresh() const override;
 
  private:
   Part measure(const Observation& batch) const override;
@@ -127,12 +135,16 @@ using Accuracy = TopKAccuracy;
 /// The metrics of one split, in the order they were added.
 class MetricSet {
  public:
+  MetricSet();
+  MetricSet(MetricSet&&) noexcept;
+  MetricSet& operator=(MetricSet&&) noexcept;
+  ~MetricSet();
   /// Throws ArgumentError when there is one of this name.
   void add(std::unique_ptr<Metric> metric);
   /// Fresh metrics of the same kinds.
   MetricSet fresh() const;
 
-  std::span<const MetricInfo> infos() const { return infos_; }
+  std::span<const MetricInfo> infos() const { return {infos_.data(), infos_.size()}; }
   /// Position of a name, or -1.
   int find(std::string_view name) const;
   /// Takes in a batch; returns its values.

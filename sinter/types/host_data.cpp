@@ -62,6 +62,17 @@ HostData::HostData(const Shape& shape, DType dtype, std::vector<std::byte> bytes
   }
 }
 
+void HostData::check_count(std::size_t count) const {
+  if (static_cast<std::int64_t>(count) != num_elements()) {
+    throw ShapeError(fmt::format("HostData: shape {} holds {} elements, got {}", shape_.str(),
+                                 num_elements(), count));
+  }
+}
+
+bool HostData::operator==(const HostData& other) const {
+  return dtype_ == other.dtype_ && shape_ == other.shape_ && bytes_ == other.bytes_;
+}
+
 double HostData::at(std::int64_t i) const {
   double value = 0;
   convert_elements(bytes_.data() + static_cast<std::size_t>(i) * size_of(dtype_), dtype_, &value,

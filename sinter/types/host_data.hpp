@@ -35,8 +35,8 @@ class HostData {
   const Shape& shape() const { return shape_; }
   DType dtype() const { return dtype_; }
   std::int64_t num_elements() const { return sinter::num_elements(shape_); }
-  std::span<const std::byte> bytes() const { return bytes_; }
-  std::span<std::byte> bytes() { return bytes_; }
+  std::span<const std::byte> bytes() const { return {bytes_.data(), bytes_.size()}; }
+  std::span<std::byte> bytes() { return {bytes_.data(), bytes_.size()}; }
 
   /// The elements as `T`; throws DTypeError unless `T` stores this dtype.
   template <Element T>
@@ -60,10 +60,11 @@ class HostData {
   HostData reshaped(const Shape& shape) const;
 
   /// Same shape, dtype and bits.
-  bool operator==(const HostData&) const = default;
+  bool operator==(const HostData& other) const;
 
  private:
   void check_dtype(DType asked) const;
+  void check_count(std::size_t count) const;
 
   Shape shape_ = Shape{0};
   DType dtype_ = DType::f32;
@@ -72,10 +73,7 @@ class HostData {
 
 template <Element T>
 HostData::HostData(const Shape& shape, std::span<const T> values) : HostData(shape, dtype_of<T>) {
-  if (static_cast<std::int64_t>(values.size()) != num_elements()) {
-    throw ShapeError("HostData: shape " + shape.str() + " holds " + std::to_string(num_elements()) +
-                     " elements, got " + std::to_string(values.size()));
-  }
+  check_count(values.size());
   T* out = as<T>().data();
   for (std::size_t i = 0; i < values.size(); ++i) {
     out[i] = values[i];

@@ -92,9 +92,8 @@ bool all_plain(const OpCall& call, const Formula& formula) {
 }
 
 // The result is new, too large for the cache, and can be stored a line at a time.
-bool past_cache(const OpCall& call, const HostTensor& out) {
-  const std::int64_t bytes =
-      num_elements(out.shape()) * static_cast<std::int64_t>(sinter::size_of(out.dtype()));
+bool past_cache(const OpCall& call, const HostTensor& out, std::int64_t n) {
+  const std::int64_t bytes = n * static_cast<std::int64_t>(sinter::size_of(out.dtype()));
   if (bytes < stream_bytes || reinterpret_cast<std::uintptr_t>(out.data()) % 64 != 0) {
     return false;
   }
@@ -200,7 +199,7 @@ void run_elementwise(Backend& backend, const OpCall& call, Outputs& outputs) {
   Value result = result_for(backend, call);
   const HostTensor& out = host(result);
   const std::int64_t n = num_elements(out.shape());
-  const bool stream = past_cache(call, out);
+  const bool stream = past_cache(call, out, n);
   if (!stream && all_plain(call, formula)) {
     run_plain(call, formula, out, n);
   } else if (n > 0) {

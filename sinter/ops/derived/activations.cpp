@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <limits>
 
 #include "sinter/base/error.hpp"
 #include "sinter/ops/activation.hpp"
@@ -43,6 +44,16 @@ Value clamped_integers(Value x, double low, double high, SourceLoc where) {
 }  // namespace
 
 Value clamped(Value x, double low, double high, SourceLoc where) {
+  if (std::isnan(low) || std::isnan(high)) {
+    if (is_integer(x.dtype())) {
+      throw DTypeError(fmt::format(
+          "clamp: a limit is NaN, which {} can't hold; use another limit, or a floating dtype",
+          name_of(x.dtype())));
+    }
+    // Nothing is between limits of which one is unknown. No gradient flows.
+    const Value nothing = mul(x, scalar_like(x, 0), where);
+    return add(nothing, scalar_like(x, std::numeric_limits<double>::quiet_NaN()), where);
+  }
   low = low > high ? high : low;
   if (is_integer(x.dtype())) {
     return clamped_integers(std::move(x), low, high, where);

@@ -11,6 +11,7 @@
 #include "sinter/base/error.hpp"
 #include "sinter/ops/derived/linalg.hpp"
 #include "sinter/ops/functions.hpp"
+#include "sinter/ops/join/join.hpp"
 
 namespace sinter::ops {
 namespace {
@@ -27,13 +28,9 @@ struct Equation {
 };
 
 void check_labels(std::string_view equation, std::string_view labels) {
-  for (std::size_t i = 0; i < labels.size(); ++i) {
-    if (!((labels[i] >= 'a' && labels[i] <= 'z') || (labels[i] >= 'A' && labels[i] <= 'Z'))) {
-      refuse(equation, fmt::format("'{}' is no label; use letters", labels[i]));
-    }
-    if (has(labels.substr(0, i), labels[i])) {
-      refuse(equation, fmt::format("label {} occurs twice in \"{}\"; take the diagonal first",
-                                   labels[i], labels));
+  for (const char label : labels) {
+    if (!((label >= 'a' && label <= 'z') || (label >= 'A' && label <= 'Z'))) {
+      refuse(equation, fmt::format("'{}' is no label; use letters", label));
     }
   }
 }
@@ -64,9 +61,13 @@ Equation parse(std::string_view equation) {
     std::sort(result.output.begin(), result.output.end());
   }
   check_labels(equation, result.output);
-  for (const char label : result.output) {
+  for (std::size_t i = 0; i < result.output.size(); ++i) {
+    const char label = result.output[i];
     if (!has(left, label)) {
       refuse(equation, fmt::format("label {} of the result is in no operand", label));
+    }
+    if (has(std::string_view(result.output).substr(0, i), label)) {
+      refuse(equation, fmt::format("label {} occurs twice in the result", label));
     }
   }
   return result;
@@ -77,6 +78,29 @@ struct Named {
   Value value;
   std::string labels;
 };
+
+// A label that names several dims of an operand names their diagonal.
+Named diagonal(Named x) {
+  for (std::size_t i = 0; i < x.labels.size(); ++i) {
+    for (std::size_t j; (j = x.labels.find(x.labels[i], i + 1)) != x.labels.npos;) {
+      Dims order;
+      for (std::size_t dim = 0; dim < x.labels.size(); ++dim) {
+        if (dim != i && dim != j) {
+          order.push_back(static_cast<std::int64_t>(dim));
+        }
+      }
+      order.push_back(static_cast<std::int64_t>(i));
+      order.push_back(static_cast<std::int64_t>(j));
+      const char label = x.labels[i];
+      x.value = diag(permute(x.value, order), 0);
+      x.labels.erase(j, 1);
+      x.labels.erase(i, 1);
+      x.labels += label;
+      i = 0;
+    }
+  }
+  return x;
+}
 
 // Sums over the dims whose labels are not in `wanted`.
 Named summed(Named x, std::string_view wanted) {
@@ -169,6 +193,9 @@ Value einsum(std::string_view equation, std::span<const Value> operands, SourceL
     named.push_back({operands[i], parsed.inputs[i]});
   }
   check_sizes(equation, named);
+  for (Named& x : named) {
+    x = diagonal(std::move(x));
+  }
   Named result = named[0];
   for (std::size_t i = 1; i < named.size(); ++i) {
     std::string wanted = parsed.output;

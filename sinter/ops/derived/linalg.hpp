@@ -29,8 +29,8 @@ Value tensordot(const Value& a, const Value& b, int dims = 2,
 
 /// Einstein's summation: "bij,bjk->bik". Labels are letters; a label in several operands is
 /// multiplied, one that is not in the result is summed. Without "->" the result has the labels that
-/// occur once, in alphabetical order. ArgumentError for a malformed equation or a label twice in
-/// one operand, ShapeError where sizes of a label differ.
+/// occur once, in alphabetical order. A label twice in one operand takes the diagonal: "ii->i".
+/// ArgumentError for a malformed equation, ShapeError where sizes of a label differ.
 Value einsum(std::string_view equation, std::span<const Value> operands,
              SourceLoc where = SourceLoc::current());
 

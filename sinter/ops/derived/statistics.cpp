@@ -65,12 +65,11 @@ Value safe_root(const Value& squares) {
   return where(is_zero, zero, sqrt(where(is_zero, scalar_like(squares, 1), squares)));
 }
 
-}  // namespace
-
-Outputs variance_mean(const Value& x, const Dims& dims, double correction, bool keep_dim,
-                      SourceLoc where) {
-  check_floating("var", x);
-  const Dims along = normalize_dims(dims, x.rank(), "var");
+// Variance and mean for `op`, which errors name.
+Outputs moments(const char* op, const Value& x, const Dims& dims, double correction, bool keep_dim,
+                SourceLoc where) {
+  check_floating(op, x);
+  const Dims along = normalize_dims(dims, x.rank(), op);
   const Value wide = widened(x);
   const Value center = mean(wide, along, true, where);
   const double divisor = std::max(0.0, static_cast<double>(count_along(x, along)) - correction);
@@ -87,13 +86,20 @@ Outputs variance_mean(const Value& x, const Dims& dims, double correction, bool 
   result.push_back(std::move(average));
   return result;
 }
+
+}  // namespace
+
+Outputs variance_mean(const Value& x, const Dims& dims, double correction, bool keep_dim,
+                      SourceLoc where) {
+  return moments("var_mean", x, dims, correction, keep_dim, where);
+}
 Value variance(const Value& x, const Dims& dims, double correction, bool keep_dim,
                SourceLoc where) {
-  return variance_mean(x, dims, correction, keep_dim, where)[0];
+  return moments("var", x, dims, correction, keep_dim, where)[0];
 }
 Value standard_deviation(const Value& x, const Dims& dims, double correction, bool keep_dim,
                          SourceLoc where) {
-  return safe_root(variance(x, dims, correction, keep_dim, where));
+  return safe_root(moments("std", x, dims, correction, keep_dim, where)[0]);
 }
 
 Value covariance(const Value& x, int dim, double correction, SourceLoc where) {
@@ -138,7 +144,9 @@ Value norm(const Value& x, double p, const Dims& dims, bool keep_dim, SourceLoc 
 }
 
 Value cosine_similarity(const Value& a, const Value& b, int dim, double eps, SourceLoc where) {
-  const Value products = sum(mul(a, b, where), {dim}, false, where);
+  const Value pairs = mul(a, b, where);
+  const Value products =
+      sum(pairs, {normalize_dim(dim, pairs.rank(), "cosine_similarity")}, false, where);
   const Value floor = scalar_like(products, eps);
   return div(products, mul(maximum(norm(a, 2, {dim}), floor), maximum(norm(b, 2, {dim}), floor)));
 }

@@ -38,15 +38,21 @@ struct Cumprod : ScanDim {
 
 /// Values, and i64 indices of where each was first met. A NaN stays.
 struct Cummax : ScanDim {
-  static constexpr OpInfo info{
-      .name = "cummax", .saves = {.outputs = 2}, .cheap = false, .tolerance = 0};
+  static constexpr OpInfo info{.name = "cummax",
+                               .domain = Domain::any,
+                               .saves = {.outputs = 2},
+                               .cheap = false,
+                               .tolerance = 0};
   static void infer(const OpCall& call, Specs& outputs);
   static void backward(GradCall& call);
   static void samples(SampleSink& sink);
 };
 struct Cummin : ScanDim {
-  static constexpr OpInfo info{
-      .name = "cummin", .saves = {.outputs = 2}, .cheap = false, .tolerance = 0};
+  static constexpr OpInfo info{.name = "cummin",
+                               .domain = Domain::any,
+                               .saves = {.outputs = 2},
+                               .cheap = false,
+                               .tolerance = 0};
   static void infer(const OpCall& call, Specs& outputs);
   static void backward(GradCall& call);
   static void samples(SampleSink& sink);

@@ -57,13 +57,15 @@ struct ExtremeDim {
 
 /// Index of the largest element: the lowest among equal ones.
 struct Argmax : ExtremeDim {
-  static constexpr OpInfo info{.name = "argmax", .cheap = false, .tolerance = 0};
+  static constexpr OpInfo info{
+      .name = "argmax", .domain = Domain::any, .cheap = false, .tolerance = 0};
   static void infer(const OpCall& call, Specs& outputs);
   static void samples(SampleSink& sink);
 };
 /// Index of the smallest element: the lowest among equal ones.
 struct Argmin : ExtremeDim {
-  static constexpr OpInfo info{.name = "argmin", .cheap = false, .tolerance = 0};
+  static constexpr OpInfo info{
+      .name = "argmin", .domain = Domain::any, .cheap = false, .tolerance = 0};
   static void infer(const OpCall& call, Specs& outputs);
   static void samples(SampleSink& sink);
 };

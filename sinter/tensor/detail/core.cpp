@@ -114,16 +114,33 @@ Value overwrite(const Op& op, Value x, std::initializer_list<Value> others, Sour
 }
 
 // The right side of an operator, checked.
-Value second_operand(OpCode code, const Value& x, const Operand& y) {
-  const std::string_view name = op_def(code).name;
-  if (!x || (y.value && !*y.value)) {
-    raise_unset(name);
+class SecondOperand {
+ public:
+  SecondOperand(OpCode code, const Value& x, const Operand& y) : value_(y.value) {
+    const std::string_view name = op_def(code).name;
+    if (!x || (value_ && !*value_)) {
+      raise_unset(name);
+    }
+    if (!value_) {
+      number_ = number_beside(x, y.scalar, name);
+      value_ = &number_;
+    }
+    if (code == OpCode::pow) {
+      check_exponent(x, *value_);
+    }
   }
-  Value second = y.value ? *y.value : number_beside(x, y.scalar, name);
-  if (code == OpCode::pow) {
-    check_exponent(x, second);
-  }
-  return second;
+  const Value& operator*() const { return *value_; }
+
+ private:
+  const Value* value_;
+  Value number_;
+};
+
+// x = code(x, y), where `donated` says whether `x` may be overwritten.
+Value run_binary(OpCode code, const Value& x, const Operand& y, std::uint64_t donated) {
+  const SecondOperand second(code, x, y);
+  const BorrowedPair inputs(x, *second);
+  return std::move(execute(op_def(code), nullptr, inputs.values(), donated, y.where)[0]);
 }
 
 }  // namespace
@@ -149,21 +166,14 @@ Value run(OpCode code, const Value& x, SourceLoc where) {
 Value run(OpCode code, Value&& x, SourceLoc where) {
   return std::move(execute(op_def(code), nullptr, {&x, 1}, 1, where)[0]);
 }
-Value run(OpCode code, Value x, const Operand& y) {
-  const OpDef& def = op_def(code);
-  Value second = second_operand(code, x, y);
-  const Value inputs[] = {std::move(x), std::move(second)};
-  return std::move(execute(def, nullptr, inputs, 1, y.where)[0]);
+Value run(OpCode code, const Value& x, const Operand& y) { return run_binary(code, x, y, 0); }
+Value run(OpCode code, Value&& x, const Operand& y) {
+  const Value owned = std::move(x);
+  return run_binary(code, owned, y, 1);
 }
 void run_assign(OpCode code, Value& x, const Operand& y) {
-  Value second = second_operand(code, x, y);  // before `x` is moved: both may be one tensor
-  Value inputs[] = {std::move(x), std::move(second)};
-  try {
-    x = std::move(execute(op_def(code), nullptr, inputs, 1, y.where)[0]);
-  } catch (...) {
-    x = std::move(inputs[0]);
-    throw;
-  }
+  // `y` may be `x`: then it is no input that can be given up.
+  x = run_binary(code, x, y, y.value == &x ? 0 : 1);
 }
 Value run_reversed(OpCode code, Scalar x, const Value& y, SourceLoc where) {
   const OpDef& def = op_def(code);
@@ -258,6 +268,8 @@ void NumberList::enter(int depth, std::size_t size) {
                     shape[depth], count, depth));
   }
 }
+
+void NumberList::add(const Scalar& number) { numbers.push_back(number); }
 
 Value from_numbers(const NumberList& list, DType dtype, const Device& device) {
   Shape shape = list.shape;

@@ -42,7 +42,8 @@ void check_type(const Value& value, int rank, int kind);
 Value run(OpCode code, const Value& x, SourceLoc where);
 /// The same, and gives up `x`.
 Value run(OpCode code, Value&& x, SourceLoc where);
-Value run(OpCode code, Value x, const Operand& y);
+Value run(OpCode code, const Value& x, const Operand& y);
+Value run(OpCode code, Value&& x, const Operand& y);
 /// x = code(x, y), in x's memory if nobody else holds it; `y` may be `x`. After an error `x` is as
 /// it was.
 void run_assign(OpCode code, Value& x, const Operand& y);
@@ -102,13 +103,14 @@ struct NumberList {
   std::vector<Scalar> numbers;
   /// A list of `size` entries at this depth; ShapeError when an earlier one there had another size.
   void enter(int depth, std::size_t size);
+  void add(const Scalar& number);
 };
 template <int rank>
 void collect(const NestedList<rank>& values, NumberList& list, int depth) {
   list.enter(depth, values.size());
   for (const auto& entry : values) {
     if constexpr (rank == 1) {
-      list.numbers.push_back(entry);
+      list.add(entry);
     } else {
       collect<rank - 1>(entry, list, depth + 1);
     }

@@ -45,10 +45,12 @@ using kind_or_any = std::conditional_t<std::is_same_v<K, AnyKind>, AnyKind, To>;
 
 // Any and all give bool; sums and products of bool count.
 template <OpCode code, class K>
-using reduced_kind =
-    std::conditional_t<std::is_same_v<K, AnyKind>, AnyKind,
-                       std::conditional_t<code == OpCode::any || code == OpCode::all, Bool,
-                                          std::conditional_t<std::is_same_v<K, Bool>, Int, K>>>;
+using reduced_kind = std::conditional_t<
+    std::is_same_v<K, AnyKind>, AnyKind,
+    std::conditional_t<
+        code == OpCode::any || code == OpCode::all, Bool,
+        std::conditional_t<std::is_same_v<K, Bool> && code != OpCode::max && code != OpCode::min,
+                           Int, K>>>;
 
 template <class K>
 inline constexpr bool may_be_float = std::is_same_v<K, Float> || std::is_same_v<K, AnyKind>;

@@ -24,39 +24,42 @@ class MathMethods {
 
  public:
   // A temporary is computed in place, another tensor is not changed.
-#define SINTER_CALL(parameters, name, function, ...)        \
-  [[nodiscard]] Self name parameters const&                 \
-    requires may_be_number<K>                               \
-  {                                                         \
-    return Self(ops::function(Value(self()), __VA_ARGS__)); \
-  }                                                         \
-  [[nodiscard]] Self name parameters&&                      \
-    requires may_be_number<K>                               \
-  {                                                         \
-    return Self(ops::function(take_self(), __VA_ARGS__));   \
+#define SINTER_WHERE SourceLoc where = SourceLoc::current()
+#define SINTER_CALL(parameters, name, function, ...)               \
+  [[nodiscard]] Self name parameters const&                        \
+    requires may_be_number<K>                                      \
+  {                                                                \
+    return Self(ops::function(Value(self()), __VA_ARGS__, where)); \
+  }                                                                \
+  [[nodiscard]] Self name parameters&&                             \
+    requires may_be_number<K>                                      \
+  {                                                                \
+    return Self(ops::function(take_self(), __VA_ARGS__, where));   \
   }
   /// min(max(x, low), high); NaN stays NaN.
-  SINTER_CALL((double low, double high), clamp, clamped, low, high)
-  SINTER_CALL((double low), clamp_min, clamped, low, infinity)
-  SINTER_CALL((double high), clamp_max, clamped, -infinity, high)
-  SINTER_CALL((), relu6, clamped, 0, 6)
-  SINTER_CALL((double low = -1, double high = 1), hardtanh, clamped, low, high)
+  SINTER_CALL((double low, double high, SINTER_WHERE), clamp, clamped, low, high)
+  SINTER_CALL((double low, SINTER_WHERE), clamp_min, clamped, low, infinity)
+  SINTER_CALL((double high, SINTER_WHERE), clamp_max, clamped, -infinity, high)
+  SINTER_CALL((SINTER_WHERE), relu6, clamped, 0, 6)
+  SINTER_CALL((double low = -1, double high = 1, SINTER_WHERE), hardtanh, clamped, low, high)
   /// Where x is negative, x * slope.
-  SINTER_CALL((double slope = 0.01), leaky_relu, leaky_relu, slope)
+  SINTER_CALL((double slope = 0.01, SINTER_WHERE), leaky_relu, leaky_relu, slope)
   /// Where x is negative, alpha * (exp(x) - 1).
-  SINTER_CALL((double alpha = 1), elu, elu, alpha)
-  SINTER_CALL((double alpha = 1), celu, celu, alpha)
+  SINTER_CALL((double alpha = 1, SINTER_WHERE), elu, elu, alpha)
+  SINTER_CALL((double alpha = 1, SINTER_WHERE), celu, celu, alpha)
   /// log(1 + exp(beta * x)) / beta.
-  SINTER_CALL((double beta = 1), softplus, softplus, beta)
+  SINTER_CALL((double beta = 1, SINTER_WHERE), softplus, softplus, beta)
   /// alpha * x + beta kept inside [0, 1].
-  SINTER_CALL((double alpha = 1.0 / 6, double beta = 0.5), hard_sigmoid, hard_sigmoid, alpha, beta)
+  SINTER_CALL((double alpha = 1.0 / 6, double beta = 0.5, SINTER_WHERE), hard_sigmoid, hard_sigmoid,
+              alpha, beta)
   /// x where it is greater than `limit`, else `value`.
-  SINTER_CALL((double limit, double value = 0), threshold, threshold, limit, value)
-  SINTER_CALL((double alpha = 1), thresholded_relu, threshold, alpha, 0)
-  SINTER_CALL((double lambda = 0.5), hard_shrink, hard_shrink, lambda)
-  SINTER_CALL((double lambda = 0.5), soft_shrink, soft_shrink, lambda)
-  SINTER_CALL((double lambda = 0.5, double bias = 0), shrink, shrink, lambda, bias)
+  SINTER_CALL((double limit, double value = 0, SINTER_WHERE), threshold, threshold, limit, value)
+  SINTER_CALL((double alpha = 1, SINTER_WHERE), thresholded_relu, threshold, alpha, 0)
+  SINTER_CALL((double lambda = 0.5, SINTER_WHERE), hard_shrink, hard_shrink, lambda)
+  SINTER_CALL((double lambda = 0.5, SINTER_WHERE), soft_shrink, soft_shrink, lambda)
+  SINTER_CALL((double lambda = 0.5, double bias = 0, SINTER_WHERE), shrink, shrink, lambda, bias)
 #undef SINTER_CALL
+#undef SINTER_WHERE
   /// x - tanh(x).
   [[nodiscard]] Self tanhshrink(SourceLoc where = SourceLoc::current()) const {
     return Self(ops::tanhshrink(self(), where));
@@ -67,11 +70,11 @@ class MathMethods {
     return Self(ops::prelu(self(), weight.value(), where));
   }
   /// Degrees to radians and back.
-  [[nodiscard]] Self deg2rad() const {
-    return Self(ops::mul(self(), number(self(), 0.017453292519943295, "deg2rad")));
+  [[nodiscard]] Self deg2rad(SourceLoc where = SourceLoc::current()) const {
+    return Self(ops::mul(self(), number(self(), 0.017453292519943295, "deg2rad"), where));
   }
-  [[nodiscard]] Self rad2deg() const {
-    return Self(ops::mul(self(), number(self(), 57.29577951308232, "rad2deg")));
+  [[nodiscard]] Self rad2deg(SourceLoc where = SourceLoc::current()) const {
+    return Self(ops::mul(self(), number(self(), 57.29577951308232, "rad2deg"), where));
   }
   /// this + (end - this) * weight.
   [[nodiscard]] Self lerp(const Self& end, Scalar weight,
@@ -83,9 +86,12 @@ class MathMethods {
     return Self(run3(OpCode::lerp, self(), end.value(), weight.value(), where));
   }
   /// NaN, infinity and -infinity replaced, the last two by the dtype's largest finite numbers.
-  [[nodiscard]] Self nan_to_num(double nan = 0) const { return Self(ops::nan_to_num(self(), nan)); }
-  [[nodiscard]] Self nan_to_num(double nan, double positive, double negative) const {
-    return Self(ops::nan_to_num(self(), nan, &positive, &negative));
+  [[nodiscard]] Self nan_to_num(double nan = 0, SourceLoc where = SourceLoc::current()) const {
+    return Self(ops::nan_to_num(self(), nan, nullptr, nullptr, where));
+  }
+  [[nodiscard]] Self nan_to_num(double nan, double positive, double negative,
+                                SourceLoc where = SourceLoc::current()) const {
+    return Self(ops::nan_to_num(self(), nan, &positive, &negative, where));
   }
 
   /// |x - y| <= atol + rtol * |y|; equal infinities are close, NaN is close to nothing.

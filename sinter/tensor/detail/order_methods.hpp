@@ -102,8 +102,13 @@ class OrderMethods {
     return paired<rank_plus<D, -1>>(ops::median(self(), dim, false, where));
   }
   /// The largest |x|.
-  [[nodiscard]] Single max_abs() const { return Single(ops::max(ops::abs(self()))); }
-  [[nodiscard]] Lower max_abs(int dim) const { return Lower(ops::max(ops::abs(self()), {dim})); }
+  [[nodiscard]] Single max_abs(SourceLoc where = SourceLoc::current()) const {
+    return Single(ops::max(ops::abs(self(), where), {}, false, where));
+  }
+  [[nodiscard]] Lower max_abs(int dim, SourceLoc where = SourceLoc::current()) const {
+    const int d = normalize_dim(dim, self().rank(), "max_abs");
+    return Lower(ops::max(ops::abs(self(), where), {d}, false, where));
+  }
 
   // ---- Scans along a dim.
 
@@ -128,8 +133,8 @@ class OrderMethods {
     return paired<D>(ops::cummin(self(), dim, where));
   }
   /// x[i + 1] - x[i] along `dim`, `n` times.
-  [[nodiscard]] Self diff(int n = 1, int dim = -1) const {
-    return Self(ops::difference(self(), n, dim));
+  [[nodiscard]] Self diff(int n = 1, int dim = -1, SourceLoc where = SourceLoc::current()) const {
+    return Self(ops::difference(self(), n, dim, where));
   }
 
   // ---- Statistics of floats. The divisor is n - correction; a correction of 0 gives the biased
@@ -162,17 +167,23 @@ class OrderMethods {
                                                 Lower(std::move(both[1]))};
   }
   /// Observations along `dim`, one of the last two: [n, f] with dim 0 gives [f, f].
-  [[nodiscard]] Self cov(int dim, double correction = 1) const {
-    return Self(ops::covariance(self(), dim, correction));
+  [[nodiscard]] Self cov(int dim, double correction = 1,
+                         SourceLoc where = SourceLoc::current()) const {
+    return Self(ops::covariance(self(), dim, correction, where));
   }
 
   // ---- Norms, softmax.
 
   /// (sum |x|^p)^(1/p) of all elements, or along `dim`. p may be 0 (count), infinity or -infinity.
-  [[nodiscard]] Single norm(double p = 2) const { return Single(ops::norm(self(), p)); }
-  [[nodiscard]] Lower norm(double p, int dim) const { return Lower(ops::norm(self(), p, {dim})); }
-  [[nodiscard]] Self norm(double p, int dim, KeepDim) const {
-    return Self(ops::norm(self(), p, {dim}, true));
+  [[nodiscard]] Single norm(double p = 2, SourceLoc where = SourceLoc::current()) const {
+    return Single(ops::norm(self(), p, {}, false, where));
+  }
+  [[nodiscard]] Lower norm(double p, int dim, SourceLoc where = SourceLoc::current()) const {
+    return Lower(ops::norm(self(), p, {dim}, false, where));
+  }
+  [[nodiscard]] Self norm(double p, int dim, KeepDim,
+                          SourceLoc where = SourceLoc::current()) const {
+    return Self(ops::norm(self(), p, {dim}, true, where));
   }
   /// x / max(norm, eps) along `dim`; zeros stay zeros.
   [[nodiscard]] Self normalize(int dim = -1, double eps = 1e-12,

@@ -2,7 +2,6 @@
 // The learner's loop, without the types of module, optimizer and data.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <optional>

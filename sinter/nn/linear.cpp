@@ -30,7 +30,7 @@ Linear::Linear(const LinearConfig& config, const Device& device) : layout(config
   weight = Param<2>({.shape = column ? Shape{config.out, config.in} : Shape{config.in, config.out},
                      .initializer = config.init,
                      .fans = fans,
-                     .transposed_in_records = column},
+                     .transposed_in_records = !column},
                     device);
   if (config.bias) {
     bias = Param<1>(

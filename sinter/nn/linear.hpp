@@ -6,7 +6,8 @@
 
 namespace sinter::nn {
 
-/// How a Linear keeps its weight. Records hold it as [in, out] in both cases.
+/// How a Linear keeps its weight: [in, out] or [out, in]. Records hold it as [out, in] in both
+/// cases, as PyTorch's do.
 enum class LinearLayout : std::uint8_t { row, column };
 
 struct LinearConfig {

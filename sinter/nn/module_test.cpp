@@ -198,7 +198,7 @@ TEST(Cases, SER_02_both_layouts_of_a_weight_reload) {
   for (const LinearLayout from : {LinearLayout::row, LinearLayout::column}) {
     const Linear saved{{.in = 3, .out = 5, .layout = from}, train_device()};
     const store::Record record = state(saved);
-    EXPECT_EQ(record.at("weight").shape(), (Shape{3, 5}));
+    EXPECT_EQ(record.at("weight").shape(), (Shape{5, 3}));
     for (const LinearLayout to : {LinearLayout::row, LinearLayout::column}) {
       Linear loaded{{.in = 3, .out = 5, .layout = to}, train_device()};
       load_state(loaded, record);

@@ -43,6 +43,7 @@ void check_sample_norm(std::string_view layer, const Value& x) {
 BatchNorm::BatchNorm(const BatchNormConfig& config, const Device& device)
     : running_mean(filled_vector("BatchNorm", config.features, 0), device),
       running_var(filled_vector("BatchNorm", config.features, 1), device),
+      num_batches_tracked({.initializer = Initializer::zeros(), .dtype = DType::i64}, device),
       eps(config.eps),
       momentum(config.momentum) {
   if (config.affine) {
@@ -80,6 +81,7 @@ Value BatchNorm::train(const Value& x) const {
   const double count = static_cast<double>(x.num_elements() / x.size(1));
   const Value unbiased = ops::mul(variance, ops::scalar_like(variance, count / (count - 1)));
   running_var.update([&](const Tensor<1>& running) { return move_to(running, unbiased); });
+  num_batches_tracked.update([](const Tensor<0, Int>& batches) { return batches + 1; });
   return outputs[0];
 }
 

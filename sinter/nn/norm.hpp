@@ -22,6 +22,7 @@ class BatchNorm {
   Param<1> bias;
   Buffer<1> running_mean;
   Buffer<1> running_var;
+  Buffer<0, Int> num_batches_tracked;  ///< batches that moved the running statistics
   double eps = 1e-5;
   double momentum = 0.1;
 
@@ -34,7 +35,7 @@ class BatchNorm {
   }
   Value apply(const Value& x) const;
 
-  SINTER_FIELDS(weight, bias, running_mean, running_var, eps, momentum)
+  SINTER_FIELDS(weight, bias, running_mean, running_var, num_batches_tracked, eps, momentum)
 
  private:
   void check(const Value& x) const;

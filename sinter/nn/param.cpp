@@ -132,7 +132,16 @@ bool ParamBase::initialized() const {
 }
 bool ParamBase::is_buffer() const { return state().buffer; }
 bool ParamBase::is_require_grad() const { return state().require_grad && !state().buffer; }
-bool ParamBase::transposed_in_records() const { return state().spec.transposed_in_records; }
+Shape ParamBase::record_shape() const {
+  Shape shape = this->shape();
+  if (state().spec.transposed_in_records) {
+    std::swap(shape[shape.rank() - 2], shape[shape.rank() - 1]);
+  }
+  return shape;
+}
+Value ParamBase::turned_for_records(const Value& value) const {
+  return state().spec.transposed_in_records ? ops::contiguous(ops::transpose(value)) : value;
+}
 
 void ParamBase::set_require_grad(bool require) {
   ParamState& s = state();

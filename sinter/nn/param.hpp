@@ -45,7 +45,10 @@ class ParamBase {
   /// A gradient is computed for it where its device has autodiff.
   bool is_require_grad() const;
   void set_require_grad(bool require);
-  bool transposed_in_records() const;
+  /// The shape that records hold it in.
+  Shape record_shape() const;
+  /// A tensor of the parameter's shape in the form of records, dense; or the other way round.
+  Value turned_for_records(const Value& value) const;
 
   /// The tensor; draws it at first use. On an autodiff device a parameter's is a leaf.
   Value value() const;

@@ -8,23 +8,10 @@
 #include <unordered_set>
 
 #include "sinter/base/error.hpp"
-#include "sinter/ops/functions.hpp"
 #include "sinter/store/record.hpp"
 
 namespace sinter::nn {
 namespace {
-
-Value transposed_if(bool transposed, const Value& value) {
-  return transposed ? ops::contiguous(ops::transpose(value)) : value;
-}
-
-Shape record_shape(const ParamBase& param) {
-  Shape shape = param.shape();
-  if (param.transposed_in_records()) {
-    std::swap(shape[shape.rank() - 2], shape[shape.rank() - 1]);
-  }
-  return shape;
-}
 
 std::string joined(const std::vector<std::string>& names) {
   std::string text;
@@ -50,7 +37,7 @@ LoadReport compare(const std::vector<NamedParam>& entries, const store::Record& 
       }
       continue;
     }
-    const Shape expected = record_shape(named.param);
+    const Shape expected = named.param.record_shape();
     const Shape& got = record.at(named.name).shape();
     if (got == expected) {
       report.loaded.push_back(named.name);
@@ -89,8 +76,7 @@ Record detail::record_of(const std::vector<NamedParam>& entries) {
   for (const NamedParam& named : entries) {
     store::Record::Storage& storage = saved[named.param.id()];
     if (!storage) {
-      const Value value =
-          transposed_if(named.param.transposed_in_records(), autodiff::detach(named.param.value()));
+      const Value value = named.param.turned_for_records(autodiff::detach(named.param.value()));
       storage = std::make_shared<const HostData>(value.backend().read(value));
     }
     record.add(named.name, storage);
@@ -124,7 +110,7 @@ LoadReport load_entries(const std::vector<NamedParam>& entries, const store::Rec
     const HostData& data = record.at(named.name);
     const Value value =
         param.device().backend().from_data(options.keep_dtype ? data.cast(param.dtype()) : data);
-    values.emplace_back(param, transposed_if(param.transposed_in_records(), value));
+    values.emplace_back(param, param.turned_for_records(value));
   }
   for (auto& [param, value] : values) {
     param.set(std::move(value));

@@ -198,8 +198,9 @@ Record Optimizer::state_of(const std::vector<nn::NamedParam>& params) const {
     record.add(named.name + ".step", HostData({}, std::initializer_list<std::int64_t>{slot.steps}));
     for (std::size_t s = 0; s < state().slots.size(); ++s) {
       if (slot.tensors[s]) {
-        record.add(named.name + "." + state().slots[s],
-                   slot.tensors[s].backend().read(slot.tensors[s]));
+        // As the parameter's own record, so that it fits whatever layout the parameter has.
+        const Value tensor = named.param.turned_for_records(slot.tensors[s]);
+        record.add(named.name + "." + state().slots[s], tensor.backend().read(tensor));
       }
     }
   }
@@ -234,12 +235,13 @@ void Optimizer::load_state_of(const std::vector<nn::NamedParam>& params,
             "optimizer state: there is no `{}`; was it saved by another optimizer?", name));
       }
       const HostData& data = record.at(name);
-      if (!(data.shape() == named.param.shape())) {
-        throw FormatError(fmt::format("optimizer state: `{}` is {}, the parameter {}", name,
-                                      data.shape().str(), named.param.shape().str()));
+      const Shape expected = named.param.record_shape();
+      if (!(data.shape() == expected)) {
+        throw FormatError(fmt::format("optimizer state: `{}` is {}, the parameter's record {}",
+                                      name, data.shape().str(), expected.str()));
       }
-      slot.tensors[s] =
-          device.backend().from_data(data.cast(ops::state_dtype(named.param.dtype())));
+      slot.tensors[s] = named.param.turned_for_records(
+          device.backend().from_data(data.cast(ops::state_dtype(named.param.dtype()))));
     }
     loaded[named.param.id()] = std::move(slot);
   }

@@ -117,6 +117,7 @@ void add_conv_rows(Rows& rows);
 void add_attention_rows(Rows& rows);
 void add_training_rows(Rows& rows);
 void add_small_rows(Rows& rows);
+void add_latency_rows(Rows& rows);
 void add_process_rows(Rows& rows);
 void add_build_rows(Rows& rows);
 

@@ -72,6 +72,7 @@ Rows all_rows() {
   add_attention_rows(rows);
   add_training_rows(rows);
   add_small_rows(rows);
+  add_latency_rows(rows);
   add_process_rows(rows);
   add_build_rows(rows);
   return rows;

@@ -63,6 +63,19 @@ std::optional<std::int64_t> CheckpointFolder::latest() const {
   return all.empty() ? std::nullopt : std::optional(all.back());
 }
 
+void CheckpointFolder::prepare() {
+  try {
+    os::create_directories(folder_);
+    const std::string probe = os::join_path(folder_, "writable");
+    os::write_file_atomic(probe, "");
+    os::remove_path(probe);
+  } catch (const IoError& error) {
+    throw IoError(
+        fmt::format("train: checkpoints can't be written to `{}`: {}; give another folder", folder_,
+                    error.what()));
+  }
+}
+
 std::string CheckpointFolder::save(std::int64_t step, const store::Record& record) {
   os::create_directories(folder_);
   std::string to = path(step);

@@ -17,7 +17,7 @@ namespace sinter::train {
 /// ones before it whole.
 class CheckpointFolder {
  public:
-  /// The folder is made by the first `save`.
+  /// The folder is made by `prepare`, or by the first `save`.
   explicit CheckpointFolder(std::string folder) : folder_(std::move(folder)) {}
 
   const std::string& folder() const { return folder_; }
@@ -26,6 +26,8 @@ class CheckpointFolder {
   std::vector<std::int64_t> steps() const;
   std::optional<std::int64_t> latest() const;
 
+  /// Makes the folder and sees whether files can be written there; throws IoError.
+  void prepare();
   /// Writes a checkpoint and returns its path; throws IoError.
   std::string save(std::int64_t step, const store::Record& record);
   /// Of the checkpoints up to `current`, removes all but the `last` latest and that of step `best`;

@@ -298,6 +298,73 @@ TEST(Learner, another_runs_folder_is_left_alone) {
             std::string::npos);
 }
 
+// A file where the folder should be stops everyone, also those who may write anywhere.
+TEST(Learner, a_folder_that_cannot_be_written_is_told_before_the_first_step) {
+  TemporaryFolder folder("unwritable");
+  os::write_file_atomic(folder.path("file"), "");
+  for (const std::string& checkpoints : {folder.path("file"), folder.path("file/run")}) {
+    Trial setup({.epochs = 1, .checkpoints = checkpoints});
+    const std::vector<double> before = weights_of(setup.learner.module());
+    try {
+      setup.fit();
+      ADD_FAILURE() << checkpoints;
+    } catch (const IoError& error) {
+      EXPECT_NE(std::string(error.what()).find(checkpoints), std::string::npos) << error.what();
+    }
+    EXPECT_TRUE(setup.recorder->events.empty());
+    EXPECT_EQ(weights_of(setup.learner.module()), before);
+  }
+}
+
+TEST(Learner, a_folder_that_goes_during_the_run_ends_it_cleanly) {
+  TemporaryFolder folder("gone");
+  struct Breaker : Renderer {
+    std::string path;
+    void split_end(const SplitInfo& info) override {
+      if (info.epoch == 2 && info.split == Split::valid) {
+        os::remove_tree(path);
+        os::write_file_atomic(path, "");
+      }
+    }
+  };
+  const auto breaker = std::make_shared<Breaker>();
+  breaker->path = folder.path("run");
+  Trial setup({.epochs = 3, .checkpoints = folder.path("run")});
+  setup.learner.attach(breaker);
+  EXPECT_THROW(setup.fit(), IoError);
+  EXPECT_EQ(setup.recorder->events.back(), "failed");
+  EXPECT_EQ(setup.recorder->valid.size(), 2u);
+  // What was learned is still there, and goes on elsewhere.
+  for (const double weight : weights_of(setup.learner.module())) {
+    EXPECT_TRUE(std::isfinite(weight));
+  }
+}
+
+// Every epoch's loss is NaN: none is the best, all are written, and the last one can be resumed.
+TEST(Learner, a_run_of_nan_has_no_best_epoch) {
+  TemporaryFolder folder("nan");
+  const auto run = [&](LearnerConfig config) {
+    Trial setup(std::move(config));
+    return setup.learner.fit(
+        setup.train, setup.valid,
+        [](const fixture::Mlp& model, const std::vector<HostData>& batch, const Device& device) {
+          StepOutput output = fixture::Classify()(model, batch, device);
+          output.loss = output.loss * std::nan("");
+          return output;
+        });
+  };
+  const FitResult first = run({.epochs = 2, .checkpoints = folder.path("run")});
+  EXPECT_EQ(first.history.epochs.size(), 2u);
+  EXPECT_FALSE(first.best_epoch.has_value());
+  EXPECT_EQ(first.best_checkpoint, "");
+  EXPECT_TRUE(os::path_exists(first.last_checkpoint));
+  const FitResult second =
+      run({.epochs = 3, .checkpoints = folder.path("run"), .resume = folder.path("run")});
+  EXPECT_EQ(second.history.epochs.size(), 3u);
+  EXPECT_TRUE(std::isnan(second.history.epochs[0].valid[0]));
+  EXPECT_FALSE(second.best_epoch.has_value());
+}
+
 TEST(Learner, bad_checkpoints_are_refused_and_nothing_is_loaded) {
   TemporaryFolder folder("bad");
   Trial first({.epochs = 1, .checkpoints = folder.path("run")});

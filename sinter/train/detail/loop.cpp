@@ -244,6 +244,10 @@ void Run::check_rules() const {
   if (config_.early_stopping) {
     (void)state_.history.values(config_.early_stopping->split, config_.early_stopping->metric);
   }
+  // So is a folder that can't be written to.
+  if (!config_.checkpoints.empty()) {
+    CheckpointFolder(config_.checkpoints).prepare();
+  }
 }
 
 void Run::resume() {

@@ -133,6 +133,14 @@ TEST_F(Command, ops) {
   EXPECT_EQ(lines(markdown.out, "\n| ") - 1, lines(result.out, "\n") - 1);
 }
 
+// Committed, so that it can be read without a build.
+TEST_F(Command, the_page_of_ops_is_current) {
+  const Result made = run("ops --markdown");
+  EXPECT_EQ(made.status, 0);
+  EXPECT_TRUE(made.out == os::read_file(SINTER_SOURCE_DIR "/docs/ops.md"))
+      << "docs/ops.md differs from the code; run ./dev doc";
+}
+
 TEST_F(Command, inspect) {
   store::Record record;
   record.add("layer.weight", HostData(Shape{3, 4}, DType::f32));

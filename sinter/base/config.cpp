@@ -30,7 +30,8 @@ struct Row {
 constexpr std::array rows = {
     Row{"cache", true, 0, 0, 0, "folder of compiled kernels; off for none, empty for the user's"},
     Row{"debug", false, 0, 0, 6, "checks and messages: 0 none, up to 6 everything"},
-    Row{"fusion", false, 1, 0, 2, "one kernel for what meets: 0 never, 1 if large, 2 at once, always"},
+    Row{"fusion", false, 1, 0, 2,
+        "one kernel for what meets: 0 never, 1 if large, 2 at once, always"},
     Row{"isa", true, 0, 0, 0, "force an instruction set of the CPU kernels; empty for the best"},
     Row{"llvm", true, 0, 0, 0, "path of the LLVM plug-in; off for none, empty to look for it"},
     Row{"memory_limit", false, 0, 0, INT64_MAX, "most bytes of host memory held; 0 for no limit"},

@@ -49,9 +49,10 @@ Device leaf(const backend::BackendInfo& info) {
 }
 
 [[noreturn]] void raise_bad_name(std::string_view name, const std::string& what) {
-  throw DeviceError(fmt::format(
-      "device `{}`: {}; a decorated device is written autodiff(<device>), fusion(<device>) or validate(<device>)",
-      name, what));
+  throw DeviceError(
+      fmt::format("device `{}`: {}; a decorated device is written autodiff(<device>), "
+                  "fusion(<device>) or validate(<device>)",
+                  name, what));
 }
 
 }  // namespace

@@ -53,7 +53,7 @@ TEST(Edges, ADeviceNameThatIsNotWellFormedSaysWhy) {
   expect_says(error("portable)"), {"without its `(`", "autodiff(<device>)"});
   expect_says(error("lazy(portable)"), {"no decorator is called `lazy`", "validate(<device>)"});
   expect_says(error("autodiff()"), {"no device is called ``"});
-  EXPECT_EQ(Device::by_name("autodiff(validate(cpu))"), Device::portable().validate().autodiff());
+  EXPECT_EQ(Device::by_name("autodiff(validate(cpu))"), Device::cpu().validate().autodiff());
 }
 
 TEST(Edges, AReshapeThatCannotBeSaysWhy) {

@@ -16,7 +16,8 @@ namespace sinter::kernel {
 struct LaunchPlan {
   /// Records the kernel; called only when no kernel of this op, dtypes and `variant` is known yet.
   std::function<ir::Kernel()> record;
-  /// What else tells one kernel of the op from another: tile sizes, powers, whatever `record` reads.
+  /// What else tells one kernel of the op from another: tile sizes, powers, whatever `record`
+  /// reads.
   std::string variant;
   ir::Extent cubes;
   std::vector<std::uint64_t> scalars;

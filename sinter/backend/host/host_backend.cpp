@@ -13,9 +13,7 @@
 #include "sinter/ops/functions.hpp"
 
 namespace sinter::backend {
-namespace {
 
-// The layout rule of a view op; a copy first where the rule needs dense elements.
 Value run_view(const OpCall& call) {
   Layout layout;
   Value input = call.inputs[0];
@@ -26,8 +24,6 @@ Value run_view(const OpCall& call) {
   }
   return view_of(input, layout);
 }
-
-}  // namespace
 
 Kernel KernelTable::find(const OpDef& def) const {
   if (def.family == Family::elementwise && elementwise) {

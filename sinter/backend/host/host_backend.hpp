@@ -52,6 +52,10 @@ class HostBackend : public Backend {
   const KernelTable& kernels_;
 };
 
+/// The layout rule of a view op, on HostTensors of any backend; a copy first where the rule needs
+/// dense elements.
+Value run_view(const OpCall& call);
+
 /// `value` dense and row-major, copied only where it is not.
 Value dense(const Value& value);
 

@@ -80,13 +80,13 @@ void scatter_dense(const void* from, const Layout& layout, std::size_t size, voi
   });
 }
 
+bool is_reusable(const Value& value, const TensorSpec& spec) {
+  return value.unique() && value.dtype() == spec.dtype && value.shape() == spec.shape &&
+         host(value).storage().unique() && host(value).is_contiguous();
+}
+
 bool may_overwrite(const OpCall& call, std::size_t i, const TensorSpec& spec) {
-  if ((call.donated >> i & 1) == 0) {
-    return false;
-  }
-  const Value& input = call.inputs[i];
-  return input.unique() && input.dtype() == spec.dtype && input.shape() == spec.shape &&
-         host(input).storage().unique() && host(input).is_contiguous();
+  return (call.donated >> i & 1) != 0 && is_reusable(call.inputs[i], spec);
 }
 
 }  // namespace sinter::backend

@@ -82,6 +82,9 @@ void gather_dense(const void* from, const Layout& layout, std::size_t size, void
 /// The inverse: dense `from` to the elements that `layout` names.
 void scatter_dense(const void* from, const Layout& layout, std::size_t size, void* to);
 
+/// Nobody else holds the elements of `value`, and they lie densely in the dtype and shape of
+/// `spec`.
+bool is_reusable(const Value& value, const TensorSpec& spec);
 /// `input i` may be overwritten with a result of `spec`: it was given up, nobody else holds its
 /// elements, and they lie densely in the right dtype and shape.
 bool may_overwrite(const OpCall& call, std::size_t i, const TensorSpec& spec);

@@ -5,7 +5,6 @@
 #include "sinter/backend/host/user_kernel.hpp"
 #include "sinter/backend/jit/group_kernel.hpp"
 #include "sinter/backend/portable/portable.hpp"
-#include "sinter/base/error.hpp"
 #include "sinter/ops/create.hpp"
 
 namespace sinter::backend::jit {
@@ -37,11 +36,6 @@ kernel::Binding whole(const Value& value) {
 HostBackend& host_kernels() {
   static auto* instance = new HostBackend("portable", portable_kernels());
   return *instance;
-}
-
-const OpDef& copy_def() {
-  static const OpDef& def = def_of<ops::Cast>();
-  return def;
 }
 
 }  // namespace
@@ -90,19 +84,12 @@ bool DeviceBackend::supports(const OpDef& def, DType dtype) const {
 }
 
 bool DeviceBackend::joins_groups(const OpCall& call) const {
-  SmallVector<DType, 4> dtypes;
-  for (const Value& input : call.inputs) {
-    dtypes.push_back(input.dtype());
-  }
-  const std::int64_t n = num_elements(call.outputs[0].shape);
-  return n > 0 && n <= most_elements && !dtypes.empty() && call.outputs.size() == 1 &&
-         kernel::joins_expressions(*call.def, {dtypes.data(), dtypes.size()},
-                                   call.outputs[0].dtype);
+  return jit::joins_groups(call, 1, most_elements);
 }
 
 void DeviceBackend::execute(const OpCall& call, Outputs& outputs) {
   if (call.def->view) {
-    run_view(call, outputs);
+    outputs.push_back(run_view(call));
   } else if (joins_groups(call)) {
     outputs.push_back(run_alone(call));
   } else if (call.def->kernel) {
@@ -159,23 +146,12 @@ Value DeviceBackend::densely(const Value& value) {
   }
   const ops::Cast same{value.dtype()};
   const TensorSpec spec{value.shape(), value.dtype()};
-  return run_alone({.def = &copy_def(),
+  return run_alone({.def = &def_of<ops::Cast>(),
                     .attributes = &same,
                     .inputs = {&value, 1},
                     .outputs = {&spec, 1},
                     .donated = 0,
                     .where = {}});
-}
-
-void DeviceBackend::run_view(const OpCall& call, Outputs& outputs) {
-  Value input = call.inputs[0];
-  Layout layout;
-  if (!call.def->view(call, host(input).layout(), layout)) {
-    input = densely(input);
-    const bool fits = call.def->view(call, host(input).layout(), layout);
-    SINTER_ASSERT(fits);
-  }
-  outputs.push_back(view_of(input, layout));
 }
 
 void DeviceBackend::run_user_kernel(const OpCall& call, Outputs& outputs) {
@@ -204,7 +180,7 @@ void DeviceBackend::run_user_kernel(const OpCall& call, Outputs& outputs) {
 void DeviceBackend::run_on_host(const OpCall& call, Outputs& outputs) {
   std::vector<Value> inputs;
   for (const Value& input : call.inputs) {
-    inputs.push_back(host_kernels().from_data(read(input)));
+    inputs.push_back(to_backend(input, host_kernels()));
   }
   OpCall there = call;
   there.inputs = inputs;
@@ -212,7 +188,7 @@ void DeviceBackend::run_on_host(const OpCall& call, Outputs& outputs) {
   Outputs results;
   host_kernels().execute(there, results);
   for (const Value& result : results) {
-    outputs.push_back(from_data(host_kernels().read(result)));
+    outputs.push_back(to_backend(result, *this));
   }
 }
 

@@ -34,7 +34,6 @@ class DeviceBackend final : public Backend {
   /// A call as a group of its own.
   Value run_alone(const OpCall& call);
   Value densely(const Value& value);
-  void run_view(const OpCall& call, Outputs& outputs);
   void run_user_kernel(const OpCall& call, Outputs& outputs);
   void run_on_host(const OpCall& call, Outputs& outputs);
 

@@ -143,11 +143,23 @@ std::uint64_t GroupPlan::places(const kernel::Properties& properties) const {
     const auto lanes = static_cast<std::uint32_t>(kernel::lanes_of(problem.expression, properties));
     return (launch.inner + lanes - 1) / lanes;
   }
-  std::uint64_t count = launch.inner;
-  for (const std::uint32_t size : launch.outer) {
-    count *= size;
+  return launch.inner * launch.row_count();
+}
+
+bool joins_groups(const OpCall& call, std::int64_t least, std::int64_t most) {
+  if (call.inputs.empty() || call.outputs.size() != 1) {
+    return false;
   }
-  return count;
+  const TensorSpec& output = call.outputs[0];
+  const std::int64_t n = num_elements(output.shape);
+  if (n < least || n > most) {
+    return false;
+  }
+  SmallVector<DType, 4> dtypes;
+  for (const Value& input : call.inputs) {
+    dtypes.push_back(input.dtype());
+  }
+  return kernel::joins_expressions(*call.def, {dtypes.data(), dtypes.size()}, output.dtype);
 }
 
 GroupPlan plan_group(Group& group, const kernel::Properties& properties) {

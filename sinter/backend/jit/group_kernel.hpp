@@ -20,6 +20,10 @@ struct GroupPlan {
   [[nodiscard]] std::uint64_t places(const kernel::Properties& properties) const;
 };
 
+/// Whether a call can be part of a group: its formula can be recorded, and its one output has
+/// `least` to `most` elements.
+[[nodiscard]] bool joins_groups(const OpCall& call, std::int64_t least, std::int64_t most);
+
 /// All outputs have one shape, and no dim is empty. On a device whose cube is a loop, inputs that
 /// can't be walked in rows are replaced by dense copies; elsewhere each unit finds its own element,
 /// and buffers are whole storages.

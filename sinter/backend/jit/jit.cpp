@@ -33,19 +33,7 @@ class CpuBackend final : public HostBackend {
         programs_(runtime_) {}
 
   bool joins_groups(const OpCall& call) const override {
-    if (call.def->family != Family::elementwise && call.def->family != Family::structured) {
-      return false;
-    }
-    const std::int64_t n = num_elements(call.outputs[0].shape);
-    if (n < (any_size() ? 1 : least_elements) || n > most_elements) {
-      return false;
-    }
-    SmallVector<DType, 4> dtypes;
-    for (const Value& input : call.inputs) {
-      dtypes.push_back(input.dtype());
-    }
-    return !dtypes.empty() && kernel::joins_expressions(*call.def, {dtypes.data(), dtypes.size()},
-                                                        call.outputs[0].dtype);
+    return jit::joins_groups(call, any_size() ? 1 : least_elements, most_elements);
   }
 
   void execute_group(Group& group, Outputs& outputs) override {
@@ -65,7 +53,7 @@ class CpuBackend final : public HostBackend {
     }
     for (const std::uint32_t result : group.results) {
       const TensorSpec& spec = group.specs[result - group.inputs.size()];
-      Value output = result_for(group, outputs, spec);
+      Value output = result_for(group, spec);
       bindings.push_back(bind(output));
       outputs.push_back(std::move(output));
     }
@@ -95,14 +83,10 @@ class CpuBackend final : public HostBackend {
   }
 
   // An input that only the group holds and that lies like the result gives its memory.
-  Value result_for(Group& group, const Outputs& taken, const TensorSpec& spec) {
-    for (Value& input : group.inputs) {
-      const bool reusable = input.unique() && input.dtype() == spec.dtype &&
-                            input.shape() == spec.shape && host(input).is_contiguous() &&
-                            host(input).storage().unique() &&
-                            std::find(taken.begin(), taken.end(), input) == taken.end();
-      if (reusable) {
-        return input;
+  Value result_for(const Group& group, const TensorSpec& spec) {
+    for (const Value& input : group.inputs) {
+      if (is_reusable(input, spec)) {
+        return input;  // and is unique no longer: no other result takes it
       }
     }
     return allocate(*this, spec);
@@ -110,15 +94,11 @@ class CpuBackend final : public HostBackend {
 
   void launch(const kernel::Program& program, const jit::GroupPlan& plan,
               const std::vector<kernel::Binding>& bindings) {
-    std::uint32_t total = plan.launch.inner;
-    std::uint32_t chunk = chunk_elements;
-    if (plan.problem.outer > 0) {
-      total = 1;
-      for (const std::uint32_t size : plan.launch.outer) {
-        total *= size;
-      }
-      chunk = std::max<std::uint32_t>(1, chunk_elements / plan.launch.inner);
-    }
+    const bool by_rows = plan.problem.outer > 0;
+    const auto total =
+        by_rows ? static_cast<std::uint32_t>(plan.launch.row_count()) : plan.launch.inner;
+    const std::uint32_t chunk =
+        by_rows ? std::max<std::uint32_t>(1, chunk_elements / plan.launch.inner) : chunk_elements;
     const std::vector<std::uint64_t> scalars = plan.launch.scalars(chunk);
     runtime_.launch(
         program,

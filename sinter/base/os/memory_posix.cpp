@@ -8,7 +8,6 @@
 #include <cstdint>
 #include <cstring>
 #include <string>
-#include <utility>
 
 #include "sinter/base/error.hpp"
 #include "sinter/base/os/memory.hpp"
@@ -73,21 +72,6 @@ ExecutableMemory::ExecutableMemory(std::span<const std::byte> code)
     const std::string why = std::strerror(errno);
     unmap_pages(pages_, bytes_);
     throw DeviceError("machine code: the system allows no memory to be executed (" + why + ")");
-  }
-}
-
-ExecutableMemory::ExecutableMemory(ExecutableMemory&& other) noexcept
-    : pages_(std::exchange(other.pages_, nullptr)), bytes_(std::exchange(other.bytes_, 0)) {}
-
-ExecutableMemory& ExecutableMemory::operator=(ExecutableMemory&& other) noexcept {
-  std::swap(pages_, other.pages_);
-  std::swap(bytes_, other.bytes_);
-  return *this;
-}
-
-ExecutableMemory::~ExecutableMemory() {
-  if (pages_ != nullptr) {
-    unmap_pages(pages_, bytes_);
   }
 }
 

@@ -7,7 +7,6 @@
 
 #include <cstring>
 #include <string>
-#include <utility>
 
 #include "sinter/base/error.hpp"
 #include "sinter/base/os/memory.hpp"
@@ -43,21 +42,6 @@ ExecutableMemory::ExecutableMemory(std::span<const std::byte> code)
                       ")");
   }
   FlushInstructionCache(GetCurrentProcess(), pages_, bytes_);
-}
-
-ExecutableMemory::ExecutableMemory(ExecutableMemory&& other) noexcept
-    : pages_(std::exchange(other.pages_, nullptr)), bytes_(std::exchange(other.bytes_, 0)) {}
-
-ExecutableMemory& ExecutableMemory::operator=(ExecutableMemory&& other) noexcept {
-  std::swap(pages_, other.pages_);
-  std::swap(bytes_, other.bytes_);
-  return *this;
-}
-
-ExecutableMemory::~ExecutableMemory() {
-  if (pages_ != nullptr) {
-    unmap_pages(pages_, bytes_);
-  }
 }
 
 std::size_t physical_memory() noexcept {

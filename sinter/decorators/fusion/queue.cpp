@@ -182,7 +182,6 @@ void Queue::run_group(const Members& members, const std::vector<bool>& stored,
       }
     }
   }
-  std::vector<Ref<FusedValue>> outputs;
   try {
     for (const FusedValue* input : inputs) {
       group.inputs.push_back(const_cast<FusedValue*>(input)->inner(reason));

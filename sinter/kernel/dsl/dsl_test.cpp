@@ -2,13 +2,13 @@
 // Recorded kernels: their text, their results in checked mode, and what is refused.
 #include <cmath>
 #include <cstring>
-#include <random>
 #include <stdexcept>
 
 #include <gtest/gtest.h>
 
 #include "sinter/base/error.hpp"
 #include "sinter/kernel/dsl/control.hpp"
+#include "sinter/kernel/dsl/kernels_test.hpp"
 #include "sinter/kernel/ir/interpret.hpp"
 #include "sinter/kernel/ir/text.hpp"
 #include "sinter/kernel/ir/verify.hpp"
@@ -29,47 +29,6 @@ std::string message_of(const std::function<void()>& action) {
     return error.what();
   }
   return "no error";
-}
-
-std::vector<float> noise(std::size_t count, unsigned seed) {
-  std::mt19937 generator(seed);
-  std::uniform_real_distribution<float> uniform(-1, 1);
-  std::vector<float> values(count);
-  for (float& value : values) {
-    value = uniform(generator);
-  }
-  return values;
-}
-
-void tiled_matmul(std::uint32_t tile) {
-  const Buffer<float> a("a", ir::Access::read), b("b", ir::Access::read);
-  const Buffer<float> c("c", ir::Access::write);
-  const Index m = scalar<std::uint32_t>("m"), n = scalar<std::uint32_t>("n"),
-              k = scalar<std::uint32_t>("k");
-  const Shared<float> sa("sa", tile * tile), sb("sb", tile * tile);
-  const Index tx = unit_pos(Axis::x), ty = unit_pos(Axis::y);
-  const Index row = cube_pos(Axis::y) * tile + ty, col = cube_pos(Axis::x) * tile + tx;
-  Var<float> sum = 0.0f;
-  for (const Index k0 : range(Index(0u), k, Index(tile))) {
-    KERNEL_IF ((row < m) & (k0 + tx < k)) {
-      sa[ty * tile + tx] = a[row * k + k0 + tx];
-    } else {
-      sa[ty * tile + tx] = 0.0f;
-    }
-    KERNEL_IF ((k0 + ty < k) & (col < n)) {
-      sb[ty * tile + tx] = b[(k0 + ty) * n + col];
-    } else {
-      sb[ty * tile + tx] = 0.0f;
-    }
-    sync_cube();
-    for (std::uint32_t i = 0; i < tile; ++i) {
-      sum += sa[ty * tile + i].value() * sb[i * tile + tx].value();
-    }
-    sync_cube();
-  }
-  KERNEL_IF ((row < m) & (col < n)) {
-    c[row * n + col] = sum;
-  }
 }
 
 TEST(Kernel, tiled_matmul_equals_the_plain_sum) {

@@ -189,12 +189,16 @@ ir::Kernel elementwise_kernel(const ElementwiseProblem& problem, const Propertie
   });
 }
 
-std::vector<std::uint64_t> ElementwiseLaunch::scalars(std::uint32_t chunk) const {
-  std::uint64_t rows_count = 1;
+std::uint64_t ElementwiseLaunch::row_count() const {
+  std::uint64_t count = 1;
   for (const std::uint32_t size : outer) {
-    rows_count *= size;
+    count *= size;
   }
-  std::vector<std::uint64_t> result{inner, rows_count, chunk};
+  return count;
+}
+
+std::vector<std::uint64_t> ElementwiseLaunch::scalars(std::uint32_t chunk) const {
+  std::vector<std::uint64_t> result{inner, row_count(), chunk};
   result.insert(result.end(), outer.begin(), outer.end());
   result.insert(result.end(), offsets.begin(), offsets.end());
   for (const auto& strides : rows) {

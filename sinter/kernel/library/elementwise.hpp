@@ -36,6 +36,7 @@ struct ElementwiseLaunch {
   std::vector<SmallVector<std::uint32_t, 4>> rows;  ///< per input with `rows`: its strides
   std::vector<std::uint32_t> offsets;               ///< per input, for a problem with `offsets`
 
+  [[nodiscard]] std::uint64_t row_count() const;
   [[nodiscard]] std::vector<std::uint64_t> scalars(std::uint32_t chunk) const;
 };
 

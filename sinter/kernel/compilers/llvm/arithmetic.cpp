@@ -234,7 +234,7 @@ Value Arithmetic::on_integers(Op op, DType dtype, Value a, Value b) {
 }
 
 /// a | b. Up to version 21 LLVM swaps operands of a masked AVX-512 bit selection, which it makes of
-/// (x & m) | (y & ~m), without changing its table (llvm-project issue 157929): one side is hidden.
+/// (x & m) | (y & ~m), without changing its table (LLVM's bug 157929): one side is hidden.
 Value Arithmetic::joined(Value a, Value b) {
   const unsigned bits = LLVMGetIntTypeWidth(Builder::element_of(b));
   if (wide_vectors_ && Builder::lanes_of(b) > 1 && bits >= 32 && !LLVMIsConstant(b)) {

@@ -3,8 +3,8 @@
 // arguments.
 #include <cmath>
 #include <numeric>
-#include <random>
 
+#include "sinter/kernel/dsl/kernels_test.hpp"
 #include "sinter/kernel/runtimes/vulkan/vulkan_test.hpp"
 #if __has_include(<vulkan/vulkan_core.h>)
 #include "sinter/kernel/runtimes/vulkan/detail/runtime.hpp"
@@ -15,52 +15,17 @@ namespace {
 
 using namespace dsl;
 
-std::vector<float> noise(std::size_t count, unsigned seed) {
-  std::mt19937 generator(seed);
-  std::uniform_real_distribution<float> uniform(-1, 1);
-  std::vector<float> values(count);
-  for (float& value : values) {
-    value = uniform(generator);
-  }
-  return values;
-}
-
 class VulkanKernels : public VulkanTest {};
 
 TEST_F(VulkanKernels, tiled_matmul) {
   const std::uint32_t m = 37, n = 29, k = 41, tile = 8;
-  const ir::Kernel kernel = record("matmul", {.cube = {tile, tile, 1}}, [&] {
-    const Buffer<float> a("a", ir::Access::read), b("b", ir::Access::read), c("c");
-    const Shared<float> sa("sa", tile * tile), sb("sb", tile * tile);
-    const Index tx = unit_pos(Axis::x), ty = unit_pos(Axis::y);
-    const Index row = cube_pos(Axis::y) * tile + ty, col = cube_pos(Axis::x) * tile + tx;
-    Var<float> sum = 0.0f;
-    for (const Index k0 : range(Index(0u), Index(k), Index(tile))) {
-      KERNEL_IF ((row < m) & (k0 + tx < k)) {
-        sa[ty * tile + tx] = a[row * k + k0 + tx];
-      } else {
-        sa[ty * tile + tx] = 0.0f;
-      }
-      KERNEL_IF ((k0 + ty < k) & (col < n)) {
-        sb[ty * tile + tx] = b[(k0 + ty) * n + col];
-      } else {
-        sb[ty * tile + tx] = 0.0f;
-      }
-      sync_cube();
-      for (std::uint32_t i = 0; i < tile; ++i) {
-        sum += sa[ty * tile + i].value() * sb[i * tile + tx].value();
-      }
-      sync_cube();
-    }
-    KERNEL_IF ((row < m) & (col < n)) {
-      c[row * n + col] = sum;
-    }
-  });
+  const ir::Kernel kernel =
+      record("matmul", {.cube = {tile, tile, 1}}, [&] { dsl::tiled_matmul(tile); });
   std::vector<float> a = noise(m * k, 1), b = noise(k * n, 2), c(m * n);
   std::vector<float> expected(m * n);
   const ir::Extent cubes{(n + tile - 1) / tile, (m + tile - 1) / tile, 1};
-  check(kernel, cubes, 8, {}, a, b, expected);
-  run(runtime(), kernel, cubes, {}, a, b, c);
+  check(kernel, cubes, 8, {m, n, k}, a, b, expected);
+  run(runtime(), kernel, cubes, {m, n, k}, a, b, c);
   EXPECT_EQ(c, expected);
 }
 
